@@ -104,7 +104,18 @@ std::string with_schema_in_place(std::string text, const std::string& path) {
   return text.replace(begin, end - begin, schema.string());
 }
 
-// The text of a shipped file. Paths in it are relative to its folder, which the remark names.
+// Shipped layers by their names, which hold in any folder, in place of "../workloads/NAME.yaml".
+std::string with_names_of_layers(std::string text) {
+  constexpr std::string_view kFolder = "../workloads/", kEnding = ".yaml";
+  for (std::size_t at = text.find(kFolder); at != std::string::npos; at = text.find(kFolder, at)) {
+    text.erase(at, kFolder.size());
+    at = text.find(kEnding, at);
+    text.erase(std::min(at, text.size()), kEnding.size());
+  }
+  return text;
+}
+
+// The text of a shipped file, which the remark names.
 Answer file_of(const ListArguments& arguments) {
   if (arguments.output.json || arguments.names) {
     throw UsageError("NAME: its file is printed as it is, without --json or --names");
@@ -121,10 +132,8 @@ Answer file_of(const ListArguments& arguments) {
                                  quoted(arguments.name), suggestion(arguments.name, names)));
   }
   const std::string path = find_shipped(arguments.name, kind->files, configs);
-  const std::string text = with_schema_in_place(read_text(path), path);
-  const bool has_paths = text.find("../") != std::string::npos;
-  return {kDone, text,
-          "the file is " + path + (has_paths ? "; paths in it are relative to its folder" : "")};
+  const std::string text = with_names_of_layers(with_schema_in_place(read_text(path), path));
+  return {kDone, text, "this is the shipped file " + path};
 }
 
 }  // namespace

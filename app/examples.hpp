@@ -16,7 +16,7 @@ struct Example {
 };
 std::vector<Example> examples_of(std::string_view command);
 
-// Of --help: the examples of a command, of `format` only unless that is empty.
+// The examples of a command for its --help. `format`: those of this format alone; empty: all.
 std::string examples_text(std::string_view command, std::string_view format);
 
 }  // namespace mapsim

@@ -54,7 +54,8 @@ Options subject_options(ValidateArguments& a) {
           a.precision, "Precision of the operands, such as f16, bf16, s8 [from the workload]"),
       layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Layout of GEMMs: tn, nn, nt or tt [tn]"),
       generated_path_option(
-          a.path, "Instructions of the kernels: wmma, mma or wgmma [wmma; of a file: all]")};
+          a.path,
+          "Instructions of the kernels: wmma, mma or wgmma [wmma; all of those in a file]")};
 }
 
 Options protocol_options(ValidateArguments& a) {

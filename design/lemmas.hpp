@@ -33,7 +33,8 @@ template <class Node>
 struct NodeRange {
   Node most, least;
 };
-// The range of both. nullopt: they differ in something that no lemma covers.
+// The range that has all nodes of two ranges. nullopt: they differ in something that no lemma
+// covers.
 template <class Node>
 std::optional<NodeRange<Node>> join(const NodeRange<Node>& a, const NodeRange<Node>& b);
 extern template std::optional<NodeRange<Storage>> join(const NodeRange<Storage>&,

@@ -242,13 +242,15 @@ void read_t4(const std::string& text, const std::string& filename, const GpuTabl
     reader.error(document.root, "not a T4 file: no 'results'");
   }
   if (context.gpu.empty()) {
-    reader.error(document.root, "T4 does not say of which GPU it is; use --gpu NAME");
+    reader.error(document.root, "the T4 file does not say of which GPU it is; use --gpu NAME");
   }
   if (!context.problem) {
-    reader.error(document.root, "T4 does not say of which GEMM it is; use --problem MxNxK");
+    reader.error(document.root,
+                 "the T4 file does not say of which GEMM it is; use --problem MxNxK");
   }
   if (!context.precision) {
-    reader.error(document.root, "T4 does not say in which precision; use --precision NAME");
+    reader.error(document.root,
+                 "the T4 file does not say in which precision; use --precision NAME");
   }
   reader.finish();
   std::map<std::string, std::int64_t> left_out;

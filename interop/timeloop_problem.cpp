@@ -153,10 +153,10 @@ class ProblemReader {
     }
     if (terms.empty() && !products.empty()) {
       reader_.error(
-          node, fmt::format(
-                    "a rank of {} whose coefficients are all 0; a rank of one value has no entry, "
-                    "and one that moves has a coefficient of 1 or more",
-                    tensor));
+          node,
+          fmt::format("all coefficients of a rank of {} are 0; leave out the rank if it has one "
+                      "value, or give it a coefficient of 1 or more",
+                      tensor));
     }
     return fmt::format("[{}]", fmt::join(terms, "+"));
   }

@@ -21,6 +21,14 @@ bool lies_in(const std::string& path, const std::string& value) {
   return path == value || path.starts_with(value + ".") || path.starts_with(value + "[");
 }
 
+// Is an error about a value, or about its key? That of an unknown key has the path of its node.
+bool is_about(const Diagnostic& error, const std::string& value) {
+  const std::size_t dot = value.rfind('.');
+  return lies_in(error.path, value) ||
+         (dot != std::string::npos && error.path == value.substr(0, dot) &&
+          error.message.starts_with("unknown key '" + value.substr(dot + 1) + "'"));
+}
+
 }  // namespace
 
 ArchFile::ArchFile(Document document) : document_{std::move(document)} {}
@@ -56,7 +64,7 @@ ConfigError ArchFile::in_settings(const ConfigError& error) const {
   std::vector<Diagnostic> all = error.diagnostics();
   for (Diagnostic& each : all) {
     const auto set = std::ranges::find_if(
-        settings_, [&each](const Setting& setting) { return lies_in(each.path, setting.place); });
+        settings_, [&each](const Setting& setting) { return is_about(each, setting.place); });
     if (set != settings_.end()) {
       each.file = set->path;
       each.line = 1;

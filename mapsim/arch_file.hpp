@@ -25,6 +25,7 @@ class ArchFile {
   Arch arch() const;         // throws ConfigError also for a GPU
   Gpu gpu() const;           // throws ConfigError also for another machine
   std::string yaml() const;  // its values, in one line; the same machine when parsed
+  const std::string& file() const { return document_.file; }  // or what stands for it in errors
 
  private:
   struct Setting {

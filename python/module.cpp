@@ -124,6 +124,7 @@ void bind_inputs(py::module_& m) {
            [](const ArchFile& arch) { return arch.is_gpu() ? arch.gpu().name : arch.arch().name; })
       .def("svg", [](const ArchFile& arch) { return show_arch(arch.arch()); })
       .def_property_readonly("is_gpu", &ArchFile::is_gpu)
+      .def_property_readonly("file", &ArchFile::file)
       .def_property_readonly("yaml", &ArchFile::yaml);
   py::class_<Workload>(m, "Workload")
       .def_static("load", &load_workload)

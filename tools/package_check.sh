@@ -60,7 +60,7 @@ make_root deb bookworm
 cp "$deb" "$work/deb/tmp/mapsim.deb"
 within deb 'apt-get update -qq'
 begin="$EPOCHREALTIME"
-within deb 'DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./mapsim.deb' >/dev/null
+within deb 'DEBIAN_FRONTEND=noninteractive apt-get -o Dpkg::Use-Pty=0 install -y -qq --no-install-recommends ./mapsim.deb' >/dev/null
 echo "installed in $(awk "BEGIN {printf \"%.1f\", $EPOCHREALTIME - $begin}") s"
 within deb 'mapsim search eyeriss resnet50/conv2_3x3' | grep 'proven optimal'
 within deb 'mapsim network nvdla_like_1024 alexnet' >/dev/null

@@ -36,8 +36,8 @@ class EdgeCosts {
   void leave_out(std::vector<bool> edges);
   bool is_left_out(std::size_t edge) const { return !left_out_.empty() && left_out_[edge]; }
   // Makes all tables of the edges in moves of a tensor, as one task per table: idle threads of the
-  // caller's team take part. Afterwards threads may read these tables at once; mac() of edges for
-  // which it has been called before, too. Threads may prepare several tensors at once.
+  // caller's team take part. Afterwards threads may read these tables at once, and may call mac()
+  // with edges for which it has been called before. Threads may prepare several tensors at once.
   void prepare(TensorId t);
   void prepare();  // of all tensors
   // The cost of an edge at every tile: [component * tiles + tile]. Infinite where the tile alone

@@ -100,8 +100,8 @@ bool RuleValues::check_factor(const Node& at, DimId dim, const Allowed& allowed)
     const bool possible =
         allowed.values.empty() ? allowed.least <= bound : allowed.values.front() <= bound;
     if (!possible) {
-      reader_.error(at, fmt::format("the bound {} of {} does not go into so many parts", bound,
-                                    workload_.dims[dim].name));
+      reader_.error(at, fmt::format("the bound of {} is {}: it has no more parts than that",
+                                    workload_.dims[dim].name, bound));
     }
     return possible;
   }

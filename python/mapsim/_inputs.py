@@ -122,6 +122,7 @@ def _value(name: str, value: Any) -> Any:
 
 class Arch:
     """A machine, or a GPU: a value that is never changed. The file formats are in docs/formats.md.
+    It can be pickled, as multiprocessing does; so can a Workload.
 
     >>> arch = Arch.load("teaching")
     >>> arch.set("Buffer.capacity", "64 KiB")
@@ -190,6 +191,9 @@ class Arch:
 
     def _repr_html_(self) -> Optional[str]:
         return None if self.is_gpu else self.figure
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Arch.from_yaml, (self.yaml, self._handle.file)
 
     def __repr__(self) -> str:
         return f"Arch({self.name!r})"
@@ -342,6 +346,9 @@ class Workload:
     def yaml(self) -> str:
         """Its workload file."""
         return self._handle.yaml
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Workload.from_yaml, (self.yaml, self.name)
 
     def __repr__(self) -> str:
         return f"Workload({self.name!r}: {self.equation})"

@@ -278,11 +278,15 @@ TEST_F(WrongInputs, AreWalksThatAreTooLong) {
 // A copy to begin with, whatever the folder.
 TEST_F(WrongInputs, CanBeCopiesOfShippedFiles) {
   EXPECT_EQ(shell(fmt::format("'{}' list machines teaching -o mine.yaml", kProgram)), 0);
-  EXPECT_THAT(file("stderr"), testing::HasSubstr("the file is "));
+  EXPECT_THAT(file("stderr"), testing::HasSubstr("this is the shipped file "));
   EXPECT_EQ(shell("diff mine.yaml '" + source_path("configs/arch/teaching.yaml'")), 1);
   EXPECT_THAT(file("stdout"),
               testing::MatchesRegex("2c2\n< # yaml-language-server: [$]schema=/[^\n]*/"
                                     "configs/schema/arch.schema.json\n---\n[^\n]*\n"));
+  EXPECT_EQ(shell(fmt::format("'{}' list networks alexnet -o mine.yaml", kProgram)), 0);
+  EXPECT_THAT(file("mine.yaml"), testing::HasSubstr("{workload: alexnet/conv1}"));
+  EXPECT_EQ(shell(fmt::format("'{}' network nvdla_like_1024 mine.yaml", kProgram)), 0)
+      << file("stderr");
   EXPECT_EQ(shell("test -e \"$(sed -n 's/.*[$]schema=//p' mine.yaml)\""), 0);
   EXPECT_EQ(shell(fmt::format("'{}' search mine.yaml teaching/conv", kProgram)), 0);
 }

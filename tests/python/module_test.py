@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -220,6 +221,8 @@ def test_errors_carry_place_and_caret():
         assert (place.file, place.line, place.column) == (path, 1, 1)
         assert place.path.endswith(path.split(".", 1)[1])
         assert str(caught.value).splitlines()[1:] == [value, "^"]
+    with pytest.raises(mapsim.ConfigError, match=r"^Buffer.capacty:1:1: .*unknown key 'capacty'; did you mean"):
+        EASY.set("Buffer.capacty", "64 KiB")
     with pytest.raises(mapsim.ConfigError, match=r"gemm:1:4: gemm.n: '0' is too small"):
         mapsim.Workload.load("gemm:64x0x64")
 
@@ -474,6 +477,13 @@ def test_control_c_stops(call):
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=30)
     assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in error
+
+
+def test_inputs_can_be_pickled():
+    arch = pickle.loads(pickle.dumps(mapsim.Arch.load("eyeriss").set("GLB.capacity", "64 KiB")))
+    layer = pickle.loads(pickle.dumps(mapsim.Workload.conv(64, 56, 64, 3, name="same")))
+    assert arch.name == "eyeriss" and "64 KiB" in arch.yaml and layer.name == "same"
+    assert pickle.loads(pickle.dumps(mapsim.Arch.load("eyeriss")))._handle.file.endswith("eyeriss.yaml")
 
 
 def test_a_folder_stands_for_its_timeloop_files(tmp_path):
