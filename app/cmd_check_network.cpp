@@ -24,7 +24,7 @@ Answer run_on_network(const CheckArguments& arguments) {
     if (!network.graph) {
       throw UsageError(fmt::format("{} is a list of layers, not a graph", arguments.layer));
     }
-    wrong = check::strangers(claim, *network.graph);
+    wrong = check::strangers(claim, network);
   }
   if (!arguments.machine.empty() &&
       print_arch(load_arch(arguments.machine)) != print_arch(claim.parts.front().arch)) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/diagnostic.hpp"
 #include "costmodel/stream.hpp"
 #include "workloads/print.hpp"
 
@@ -128,9 +129,14 @@ NetworkTraffic traffic_of(const UnfusedNodes& nodes) {
   return traffic;
 }
 
-std::vector<std::string> strangers(const NetworkClaim& claim, const NetworkGraph& graph) {
+std::vector<std::string> strangers(const NetworkClaim& claim, const Network& network) {
+  const NetworkGraph& graph = *network.graph;
   const GraphChains cut = chains_of(graph);
   std::vector<std::string> found;
+  if (claim.network != network.name) {
+    found.push_back(fmt::format("the network is {}, not {}", printable(network.name),
+                                printable(claim.network)));
+  }
   if (claim.chains.size() != cut.chains.size()) {
     found.push_back(
         fmt::format("the network has {} chains, not {}", cut.chains.size(), claim.chains.size()));

@@ -10,6 +10,7 @@
 
 #include "check/chain_proof.hpp"
 #include "workloads/graph_chains.hpp"
+#include "workloads/network.hpp"
 
 namespace mapsim::check {
 
@@ -82,7 +83,8 @@ bool is_same_layer(Workload a, const Workload& b);
 NetworkTraffic traffic_of(const NetworkGraph& graph, const GraphChains& chains);
 NetworkTraffic traffic_of(const UnfusedNodes& nodes);
 
-// What a claim says of a graph that is not so: its chains, their layers, and what is left.
-std::vector<std::string> strangers(const NetworkClaim& claim, const NetworkGraph& graph);
+// What a claim says of a network, which is a graph, that is not so: its name, its chains, their
+// layers, and what is left.
+std::vector<std::string> strangers(const NetworkClaim& claim, const Network& network);
 
 }  // namespace mapsim::check

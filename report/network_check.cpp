@@ -31,7 +31,7 @@ Statements statements_of(const check::NetworkClaim& claim, const check::NetworkV
       std::count_if(claim.parts.begin(), claim.parts.end(),
                     [](const check::ChainClaim& part) { return part.tree.has_value(); });
   state(verdict.walked == static_cast<std::size_t>(trees), "their costs, step by step");
-  state(is_of_file, "that the network is cut into these chains");
+  state(is_of_file, fmt::format("that {} is cut into these chains", printable(claim.network)));
   if (claim.records_inputs) {
     state(false, "the hashes of the files that the search read");
   }

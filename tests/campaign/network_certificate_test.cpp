@@ -25,6 +25,7 @@
 namespace mapsim::network_certificate_test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -172,9 +173,13 @@ TEST(NetworkCertificate, IsRefusedWithALieInIt) {
   const std::string proof = small_proof(network);
   ASSERT_THAT(problems_of(proof), IsEmpty()) << proof;
   const check::NetworkClaim claim = check::parse_network_claim(proof, "proof");
-  EXPECT_THAT(check::strangers(claim, *network.graph), IsEmpty());
-  EXPECT_THAT(check::strangers(claim, *small_graph(1).graph),
+  EXPECT_THAT(check::strangers(claim, network), IsEmpty());
+  EXPECT_THAT(check::strangers(claim, small_graph(1)),
               ::testing::Contains(HasSubstr("chain 1 of the network is another: one .. two")));
+  const std::string renamed = forged(proof, "network: small", "network: other");
+  ASSERT_THAT(problems_of(renamed), IsEmpty());  // a claim about the same chains
+  EXPECT_THAT(check::strangers(check::parse_network_claim(renamed, "proof"), network),
+              ElementsAre("the network is small, not other"));
 
   const std::string value = line_with(proof, "value: ");
   const std::string bound = line_with(proof, "lower_bound: ");
@@ -198,7 +203,7 @@ TEST(NetworkCertificate, IsRefusedWithALieInIt) {
   // With other layers a chain is another.
   const std::string other =
       forged(proof, "layers: [{part: 2, count: 1}", "layers: [{part: 2, count: 5}");
-  EXPECT_THAT(check::strangers(check::parse_network_claim(other, "proof"), *network.graph),
+  EXPECT_THAT(check::strangers(check::parse_network_claim(other, "proof"), network),
               ::testing::Not(IsEmpty()));
 }
 
@@ -226,7 +231,7 @@ TEST(NetworkCertificate, IsNotReadWhereItIsDamaged) {
 std::string fault_of(const std::string& proof, const Network& network) {
   try {
     const check::NetworkClaim claim = check::parse_network_claim(proof, "proof");
-    const std::vector<std::string> strange = check::strangers(claim, *network.graph);
+    const std::vector<std::string> strange = check::strangers(claim, network);
     const std::vector<std::string> wrong = check::check_network(claim, kSteps).problems;
     return !strange.empty() ? strange.front() : wrong.empty() ? "" : wrong.front();
   } catch (const ConfigError& error) {
