@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "campaign/network_certificate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/objective_range.hpp"
 #include "mapsim/request.hpp"
@@ -130,9 +131,10 @@ FusedSolution fuse(const Arch& arch, const Network& network, const SearchRequest
       !obstacle.empty()) {
     throw UnsupportedSearch{obstacle};
   }
+  const SearchOptions options = chain_options(arch, request);
   return {arch, network,
-          search_fused(arch, network, limits, chain_options(arch, request),
-                       [](const GraphChains&, std::size_t) {})};
+          search_fused(arch, network, limits, options, [](const GraphChains&, std::size_t) {}),
+          limits, kept(options)};
 }
 
 std::string to_json(const FusedSolution& solution) {
@@ -141,6 +143,18 @@ std::string to_json(const FusedSolution& solution) {
 
 std::string to_text(const FusedSolution& solution) {
   return fused_network_text(solution.arch, solution.network, solution.fused);
+}
+
+std::string proof_yaml(const FusedSolution& solution, const std::atomic<bool>* stop) {
+  if (const std::string obstacle =
+          network_certificate_obstacle(solution.arch, solution.options.objective);
+      !obstacle.empty()) {
+    throw UnsupportedSearch{obstacle};
+  }
+  SearchOptions options = solution.options;
+  options.stop = stop;
+  return network_certificate_file(origin_of("network"), solution.arch, solution.network,
+                                  solution.limits, options, solution.fused);
 }
 
 PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& options) {

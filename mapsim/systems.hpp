@@ -67,16 +67,20 @@ std::string to_json(const ChainCurveSolution& solution);
 std::string to_text(const ChainCurveSolution& solution);
 std::string to_svg(const ChainCurveSolution& solution);
 
-// A network that is a graph, its chains fused.
-struct FusedSolution {
+struct FusedSolution {  // a network that is a graph, its chains fused
   Arch arch;
   Network network;
   FusedNetwork fused;
+  FusionLimits limits;
+  SearchOptions options;  // without the flag
 };
 FusedSolution fuse(const Arch& arch, const Network& network, const SearchRequest& request = {},
                    const FusionLimits& limits = {});
 std::string to_json(const FusedSolution& solution);
 std::string to_text(const FusedSolution& solution);
+// For verify_network(). Empty: a chain or layer has no mapping or was not searched; layers are
+// searched here. Throws UnsupportedSearch for objectives without proofs.
+std::string proof_yaml(const FusedSolution& solution, const std::atomic<bool>* stop = nullptr);
 
 // ----- Plans (docs/plans.md) -----
 

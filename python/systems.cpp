@@ -108,6 +108,12 @@ void bind_fusion(py::module_& m) {
       .def_property_readonly("text", [](const ChainSolution& s) { return to_text(s); })
       .def_property_readonly("tree", &tree_yaml)
       .def("proof", [](const ChainSolution& s) { return proof_yaml(s); });
+  py::class_<FusedSolution>(m, "FusedNetwork")
+      .def_property_readonly("json", [](const FusedSolution& s) { return to_json(s); })
+      .def_property_readonly("text", [](const FusedSolution& s) { return to_text(s); })
+      .def("proof", [](const FusedSolution& s) {
+        return interruptible([&](const std::atomic<bool>& stop) { return proof_yaml(s, &stop); });
+      });
   m.def("fuse", [](const ArchFile& file, const EinsumChain& chain, const py::dict& asked) {
     const Arch arch = file.arch();
     SearchRequest request = request_of(arch, asked);
@@ -136,10 +142,8 @@ void bind_fusion(py::module_& m) {
     const FusionLimits limits = limits_of(asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       request.options.stop = &stop;
-      const FusedSolution solution =
-          fuse(arch, read_network(path, model_options(dims, batch, operand_bits), configs), request,
-               limits);
-      return std::pair{to_json(solution), to_text(solution)};
+      return fuse(arch, read_network(path, model_options(dims, batch, operand_bits), configs),
+                  request, limits);
     });
   });
 }

@@ -74,7 +74,7 @@ def _proof(name: str, value: Any) -> Tuple[str, str]:
     if isinstance(value, Proven):
         return value.proof(), name
     if not is_name(value):
-        raise wrong(name, "a proof: its text, its file, or a Result, Fusion, Plan, Stream or Design", value)
+        raise wrong(name, "a proof: its text, its file, or a Result, Fusion, NetworkResult, Plan, Stream or Design", value)
     text = os.fspath(value)
     return (text, name) if "\n" in text or text.startswith("{") else read_file(text)
 
@@ -165,7 +165,8 @@ def network(arch: Machine, path: Named, dims: Optional[Mapping[str, int]] = None
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
 
     `dims`: values of symbolic dims of a model's inputs. `batch`: inputs at a time. `fuse`: chains of
-    layers of a network that is a graph are searched as chains, and fused where that pays. `operand_bits`: the width
+    layers of a network that is a graph are searched as chains, and fused where that pays; proof() and
+    save_certificate() of the answer prove it. `operand_bits`: the width
     of all operands of a model, in place of its own (models of floats have 32; engines often take
     8). Options as of search(); objective="edp" chooses the mappings of all layers jointly, for the
     least total energy times total latency. On a GPU each layer gets its fastest kernel, with operands of
@@ -185,21 +186,22 @@ def network(arch: Machine, path: Named, dims: Optional[Mapping[str, int]] = None
                                                   configs_folders()))
     if precision:
         raise ValueError("precision: only for a GPU; the files of layers state their widths")
-    search_network = _mapsim.fuse_network if fuse else _mapsim.network
     asked = {**asked_of(options), "max_group": 32, "shared_loops": 16}
-    return NetworkResult(*search_network(handle, as_read(path), asked, as_read(dims), batch,
-                                         operand_bits, configs_folders()))
+    what = handle, as_read(path), asked, as_read(dims), batch, operand_bits, configs_folders()
+    if fuse:
+        fused = _mapsim.fuse_network(*what)
+        return NetworkResult(fused.json, fused.text, fused)
+    return NetworkResult(*_mapsim.network(*what))
 
 
 @arguments(proof=_proof, name=kinds.text("proof"), threads=kinds.threads, sample=kinds.whole(0))
-def check(proof: Union[Named, Result, Fusion, Plan, Stream, Design], name: str = "", threads: int = 1,
-          sample: int = 0) -> Check:
+def check(proof: Union[Named, Result, Fusion, NetworkResult, Plan, Stream, Design], name: str = "",
+          threads: int = 1, sample: int = 0) -> Check:
     """Whether a proof holds, found by another algorithm than the search's.
 
-    `proof`: a Result, Fusion, Plan, Stream or Design; the text that its proof() returns; or a file
-    that `mapsim` wrote with `--certificate`. `name` stands for the proof in errors. `threads`: 0 takes
-    all cores. `sample`: of the
-    best machines of a space, prove only this many of the bounds again, drawn evenly; 0: all of them.
+    `proof`: a Result, Fusion, NetworkResult with `fuse=True`, Plan, Stream or Design; the text that its
+    proof() returns; or a file that `mapsim` wrote with `--certificate`. `name` stands for the proof in
+    errors. `threads`: 0 takes all cores. `sample`: of the best machines of a space, prove only this many of the bounds again, drawn evenly; 0: all of them.
 
     >>> bool(check(search("teaching", Workload.gemm(8, 8, 8))))
     True

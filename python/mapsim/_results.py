@@ -13,6 +13,7 @@ from ._options import Options, asked_of, searches
 from ._words import in_python
 
 if TYPE_CHECKING:
+    from . import _mapsim
     from typing_extensions import Unpack
 
 
@@ -415,8 +416,10 @@ class Front:
         return self.figure
 
 
-class NetworkResult(Told):
+class NetworkResult(Told, Proven):
     """Every distinct layer of a network, or chain of layers, searched once, and the totals.
+
+    With `fuse=True` it has a proof.
 
     >>> import mapsim
     >>> result = mapsim.network("nvdla_like_1024", "alexnet")
@@ -424,9 +427,22 @@ class NetworkResult(Told):
     (8, 724406816, [])
     """
 
-    def __init__(self, text: str, told: str):
+    def __init__(self, text: str, told: str, fused: Optional["_mapsim.FusedNetwork"] = None):
         super().__init__(text, told)
+        self._fused = fused
         self._rows = self.json["chains" if "chains" in self.json else "layers"]
+
+    def proof(self) -> str:
+        """The proof, for check(), of a network with `fuse=True`: no choice of mapping trees needs less.
+
+        Of energy, latency or a weighted sum. The layers of its chains are searched for it.
+        """
+        if self._fused is None:
+            raise ValueError("no certificate: call network(..., fuse=True)")
+        proof = self._fused.proof()
+        if not proof:
+            raise ValueError("no certificate: a chain or a layer has no mapping, or was not searched")
+        return proof
 
     @property
     def layers(self) -> Any:

@@ -182,6 +182,9 @@ TIMELOOP = """architecture:
     (lambda path: mapsim.search("teaching", path), "mapsim.import_timeloop() reads it"),
     (lambda path: mapsim.network("teaching", "graphs/squeezenet", fuse=True, max_latency="1 s"),
      "(max_energy=, max_latency=) are not searched"),
+    (lambda path: mapsim.network("nvdla_like_1024", "graphs/bert_base_128", fuse=True, objective="edp").proof(),
+     "the checker proves sums"),
+    (lambda path: mapsim.check(mapsim.network("teaching", "alexnet")), "no certificate: call network(..., fuse=True)"),
 ])
 def test_errors_speak_the_words_of_the_module(tmp_path, ask, words):
     path = tmp_path / "top.yaml.jinja2"
