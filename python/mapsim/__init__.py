@@ -201,7 +201,8 @@ def check(proof: Union[Named, Result, Fusion, NetworkResult, Plan, Stream, Desig
 
     `proof`: a Result, Fusion, NetworkResult with `fuse=True`, Plan, Stream or Design; the text that its
     proof() returns; or a file that `mapsim` wrote with `--certificate`. `name` stands for the proof in
-    errors. `threads`: 0 takes all cores. `sample`: of the best machines of a space, prove only this many of the bounds again, drawn evenly; 0: all of them.
+    errors. `threads`: 0 takes all cores. `sample`: of the bounds in a Design, prove only this many
+    again, drawn evenly; 0: all of them.
 
     >>> bool(check(search("teaching", Workload.gemm(8, 8, 8))))
     True
