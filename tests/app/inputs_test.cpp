@@ -283,9 +283,9 @@ TEST_F(WrongInputs, CanBeCopiesOfShippedFiles) {
   EXPECT_THAT(file("stdout"),
               testing::MatchesRegex("2c2\n< # yaml-language-server: [$]schema=/[^\n]*/"
                                     "configs/schema/arch.schema.json\n---\n[^\n]*\n"));
-  EXPECT_EQ(shell(fmt::format("'{}' list networks alexnet -o mine.yaml", kProgram)), 0);
-  EXPECT_THAT(file("mine.yaml"), testing::HasSubstr("{workload: alexnet/conv1}"));
-  EXPECT_EQ(shell(fmt::format("'{}' network nvdla_like_1024 mine.yaml", kProgram)), 0)
+  EXPECT_EQ(shell(fmt::format("'{}' list networks alexnet -o net.yaml", kProgram)), 0);
+  EXPECT_THAT(file("net.yaml"), testing::HasSubstr("{workload: alexnet/conv1}"));
+  EXPECT_EQ(shell(fmt::format("'{}' network nvdla_like_1024 net.yaml", kProgram)), 0)
       << file("stderr");
   EXPECT_EQ(shell("test -e \"$(sed -n 's/.*[$]schema=//p' mine.yaml)\""), 0);
   EXPECT_EQ(shell(fmt::format("'{}' search mine.yaml teaching/conv", kProgram)), 0);
