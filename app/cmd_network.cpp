@@ -123,7 +123,8 @@ Answer run_fused(const NetworkArguments& arguments, const Arch& arch, const Netw
   answer.text = arguments.output.json
                     ? fused_network_json(origin_of(arguments, arch, network), arch, network, fused)
                     : fused_network_text(arch, network, fused);
-  const bool missing = !network.unpriced.empty() || totals(fused).missing > 0;
+  const FusedTotals sums = totals(fused);
+  const bool missing = !network.unpriced.empty() || sums.missing > 0 || !sums.within_limits;
   answer.code = fused.interrupted ? kInterrupted : (missing ? kNegative : kDone);
   return answer;
 }

@@ -165,10 +165,14 @@ Options objective_options(ObjectiveArguments& a) {
        "computing, or ramped: transfers of single-buffered levels, first fill and last drain do "
        "not",
        Choice{take_mode, {"steady", "ramped"}}},
-      {"--max-energy", "ENERGY", "Consider only mappings with at most this energy: 800 uJ",
+      {"--max-energy", "ENERGY",
+       "Consider only mappings with at most this energy: 800 uJ; with network --fuse limit the "
+       "energy "
+       "of the whole network",
        reads(parse_energy, [&a](Picojoules energy) { a.objective.max_energy = energy; })},
       {"--max-latency", "TIME",
-       "Consider only mappings with at most this latency: 1.2e6 cycles, 6 ms",
+       "Consider only mappings with at most this latency: 1.2e6 cycles, 6 ms; with network --fuse "
+       "limit the latency of the whole network",
        Read{[&a](const std::string& text) {
          a.max_latency = text;  // the clock is not known yet
          return wrong_duration(text);

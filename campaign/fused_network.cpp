@@ -2,6 +2,7 @@
 #include "campaign/fused_network.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ using Json = nlohmann::ordered_json;
 
 using Figures = FusedTotals::Figures;
 
+constexpr const char* kNothing = "nothing within the limits";
 constexpr double kEqual = 1e-9;  // relative, of figures found by different searches
 
 Figures figures_of(const ChainResult& result) {
@@ -33,17 +35,24 @@ Figures figures_of(const ChainResult& result) {
 double value_of(const Objective& objective, const Figures& figures) {
   return objective.function.value(figures.energy, figures.cycles);
 }
-bool is_product(const Objective& objective) { return !fusion::is_additive(objective); }
+bool has_limits(const Objective& objective) {
+  return objective.max_energy || objective.max_latency;
+}
+// A product, or within limits: no sum over chains that are chosen one by one.
+bool is_joint(const Objective& objective) { return !fusion::is_additive(objective); }
 
-// Energies and weighted sums in joules, a product as its two factors.
+// Energies and weighted sums in joules, a product as its two factors; within limits both figures.
 std::string value_text(const Objective& objective, const Figures& figures) {
-  const std::string cycles = grouped(std::llround(figures.cycles));
-  if (objective.function.is_latency()) {
-    return cycles + " cycles";
+  const std::string energy = energy_text(Picojoules{figures.energy});
+  const std::string cycles = grouped(std::llround(figures.cycles)) + " cycles";
+  if (has_limits(objective)) {
+    return fmt::format("{}, {}", energy, cycles);
   }
-  return is_product(objective)
-             ? fmt::format("{} x {} cycles", energy_text(Picojoules{figures.energy}), cycles)
-             : energy_text(Picojoules{value_of(objective, figures)});
+  if (objective.function.is_latency()) {
+    return cycles;
+  }
+  return is_joint(objective) ? fmt::format("{} x {}", energy, cycles)
+                             : energy_text(Picojoules{value_of(objective, figures)});
 }
 
 // No tree of the chain is better, and no mappings of its layers.
@@ -71,6 +80,39 @@ std::string unpriced_text(const Network& network) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind);
   }
   return text;
+}
+
+// " within 5 mJ and 1,200,000 cycles"; empty without limits.
+std::string within_text(const Objective& objective) {
+  std::vector<std::string> limits;
+  if (objective.max_energy) {
+    limits.push_back(energy_text(*objective.max_energy));
+  }
+  if (objective.max_latency) {
+    limits.push_back(grouped(objective.max_latency->count()) + " cycles");
+  }
+  return limits.empty() ? "" : fmt::format(" within {}", fmt::join(limits, " and "));
+}
+
+// What the limits on the sums of all chains did.
+std::string limits_text(const FusedNetwork& fused) {
+  if (fused.joint->best) {
+    return "What all chains have is chosen together, so that their sums keep the limits; copies of "
+           "a chain may have different trees. unfused, spilled and on chip are without the "
+           "limits.\n";
+  }
+  std::string text =
+      fused.joint->proven ? "nothing keeps the limits" : "nothing was found within the limits";
+  for (const HullLine& line : fused.joint->lines) {
+    if (line.weight == 0 && fused.objective.max_energy) {
+      text += fmt::format("; no choice of trees needs less than {}",
+                          energy_text(Picojoules{line.least}));
+    } else if (std::isinf(line.weight) && fused.objective.max_latency) {
+      text += fmt::format("; no choice of trees needs less than {} cycles",
+                          grouped(std::llround(std::ceil(line.least))));
+    }
+  }
+  return text + "\n";
 }
 
 void choose_layers_where_less(const ChainComparison& found, UnfusedChain& apart) {
@@ -126,9 +168,9 @@ Json ways_json(const Objective& objective, const WayFigures& ways) {
 }
 // In the unit of the objective; that of energy has a key of its own, too.
 void add_bound(const Objective& objective, double bound, Json& json) {
-  json["lower_bound"] = bound;
+  json["lower_bound"] = std::isinf(bound) ? Json() : Json(bound);
   if (objective.function.is_energy()) {
-    json["lower_bound_pj"] = bound;
+    json["lower_bound_pj"] = json["lower_bound"];
   }
 }
 
@@ -182,9 +224,10 @@ Row chain_row(const FusedNetwork& fused, std::size_t i) {
                                 : "stopped");
   }
   const std::optional<Figures> best = best_of(fused, i);
-  row.push_back(best                 ? value_text(objective, *best)
-                : found.fused.proven ? "nothing fits"
-                                     : "stopped");
+  row.push_back(best                                          ? value_text(objective, *best)
+                : has_limits(objective) && found.spilled.cost ? kNothing
+                : found.fused.proven                          ? "nothing fits"
+                                                              : "stopped");
   const double value = best ? value_of(objective, *best) : 0;
   row.push_back(best && apart.figures ? change_text(value, value_of(objective, *apart.figures))
                                       : "");
@@ -215,8 +258,10 @@ std::vector<Row> rows_of(const FusedNetwork& fused, const FusedTotals& sums) {
   const double best = value_of(objective, sums.best);
   rows.push_back({"all", "", "", sums.unfused ? value_text(objective, *sums.unfused) : "",
                   value_text(objective, sums.spilled), value_text(objective, sums.on_chip),
-                  value_text(objective, sums.best),
-                  sums.unfused ? change_text(best, value_of(objective, *sums.unfused)) : "",
+                  sums.within_limits ? value_text(objective, sums.best) : kNothing,
+                  sums.unfused && sums.within_limits
+                      ? change_text(best, value_of(objective, *sums.unfused))
+                      : "",
                   sums.missing > 0 ? "" : proof_text(sums.proven, best, sums.lower_bound)});
   return rows;
 }
@@ -224,10 +269,6 @@ std::vector<Row> rows_of(const FusedNetwork& fused, const FusedTotals& sums) {
 }  // namespace
 
 std::string fused_network_obstacle(const Objective& objective) {
-  if (objective.max_energy || objective.max_latency) {
-    return "limits of a whole network of chains (--max-energy, --max-latency) are not searched, so "
-           "far; leave them out, or search one chain within them";
-  }
   return fusion_obstacle(objective);
 }
 
@@ -252,6 +293,8 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
   const SharedBudget budget{options};
   NetworkOptions layers;
   layers.search = options;
+  layers.search.objective.max_energy.reset();  // limits are for all chains together
+  layers.search.objective.max_latency.reset();
   layers.sharing = fused.graph.chains.size();
   const NetworkResult alone = search_network(arch, network, layers);
   fused.unfused = totals(arch, network, alone, options.objective.mode);
@@ -259,7 +302,7 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
     fused.apart.push_back(unfused_chain(arch, network, alone, options.objective, chain.unfused));
   }
   const SearchOptions rest = budget.rest();
-  if (is_product(options.objective)) {
+  if (is_joint(options.objective)) {
     choose_trees_jointly(arch, limits, rest, progress, fused);
   } else {
     search_chains(arch, limits, rest, progress, fused);
@@ -288,11 +331,13 @@ FusedTotals totals(const FusedNetwork& network) {
   sums.spilled = sums.on_chip = streams_of(network, false);
   sums.unfused = sums.spilled;
   sums.lower_bound = value_of(network.objective, sums.best);
+  sums.within_limits = !has_limits(network.objective) || !network.joint || network.joint->best;
   for (std::size_t i = 0; i < network.graph.chains.size(); ++i) {
     const auto count = static_cast<double>(network.graph.chains[i].count);
     const ChainComparison* found = i < network.found.size() ? &network.found[i] : nullptr;
     const std::optional<Figures> best = found != nullptr ? best_of(network, i) : std::nullopt;
-    if (!best || !found->on_chip.cost || !found->spilled.cost) {
+    if (found == nullptr || (!best && sums.within_limits) || !found->on_chip.cost ||
+        !found->spilled.cost) {
       sums.missing += network.graph.chains[i].count;
       sums.proven = false;
       continue;
@@ -303,7 +348,7 @@ FusedTotals totals(const FusedNetwork& network) {
     };
     add(sums.spilled, figures_of(found->spilled));
     add(sums.on_chip, figures_of(found->on_chip));
-    add(sums.best, *best);
+    add(sums.best, best.value_or(Figures{}));
     if (i < network.apart.size() && network.apart[i].figures && sums.unfused) {
       add(*sums.unfused, *network.apart[i].figures);
     } else {
@@ -314,6 +359,7 @@ FusedTotals totals(const FusedNetwork& network) {
   }
   if (network.joint) {
     sums.lower_bound = network.joint->lower_bound;
+    sums.proven = sums.missing == 0 && network.joint->proven;
   }
   return sums;
 }
@@ -322,8 +368,9 @@ std::string fused_network_text(const Arch& arch, const Network& network,
                                const FusedNetwork& fused) {
   const Objective& objective = fused.objective;
   std::string text =
-      fmt::format("{} on {}, chains of einsums fused{}\n\n", network.name, arch.name,
-                  objective == Objective::kEnergy ? "" : " for the least " + to_string(objective));
+      fmt::format("{} on {}, chains of einsums fused{}{}\n\n", network.name, arch.name,
+                  objective == Objective::kEnergy ? "" : " for the least " + to_string(objective),
+                  within_text(objective));
   const FusedTotals sums = totals(fused);
   text += table(rows_of(fused, sums));
   text += fmt::format(
@@ -345,7 +392,9 @@ std::string fused_network_text(const Arch& arch, const Network& network,
         fused.graph.rides.size() == 1 ? "1 sum" : fmt::format("{} sums", fused.graph.rides.size()),
         arch.levels[LevelId{0}].name);
   }
-  if (fused.joint) {
+  if (has_limits(objective)) {
+    text += limits_text(fused);
+  } else if (fused.joint) {
     text += "What all chains have is chosen together, for the least product of the sums.\n";
   }
   if (const auto count =
@@ -370,7 +419,11 @@ std::string fused_network_json(const Provenance& origin, const Arch& arch, const
   Json json = provenance_json(origin);
   json["arch"] = arch.name;
   json["network"] = network.name;
-  json["objective"] = to_string(fused.objective);
+  const Objective& objective = fused.objective;
+  json["objective"] = to_string(objective);
+  json["max_energy_pj"] = objective.max_energy ? Json(objective.max_energy->count()) : Json();
+  json["max_latency_cycles"] =
+      objective.max_latency ? Json(objective.max_latency->count()) : Json();
   json["chains"] = Json::array();
   for (std::size_t i = 0; i < fused.found.size(); ++i) {
     json["chains"].push_back(chain_json(arch, fused, i));
@@ -380,8 +433,9 @@ std::string fused_network_json(const Provenance& origin, const Arch& arch, const
   const bool is_known = fused.unfused.missing == 0;
   const Figures unfused{fused.unfused.energy.count(),
                         static_cast<double>(fused.unfused.latency.count())};
-  Json total = ways_json(fused.objective, {sums.best, sums.on_chip, sums.spilled,
-                                           is_known ? std::optional(unfused) : std::nullopt});
+  Json total = ways_json(
+      fused.objective, {sums.within_limits ? std::optional(sums.best) : std::nullopt, sums.on_chip,
+                        sums.spilled, is_known ? std::optional(unfused) : std::nullopt});
   add_bound(fused.objective, sums.lower_bound, total);
   total["proven"] = sums.proven;
   const Figures riding = streams_of(fused, true);

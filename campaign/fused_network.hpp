@@ -17,7 +17,9 @@
 namespace mapsim {
 
 // A network as chains of einsums, each distinct one searched once (mapper/fusion/chain_search.hpp)
-// if the objective is a sum over chains. By a product, the trees of all chains are chosen jointly.
+// if the objective is a sum over chains. By a product, and within limits on total energy and total
+// latency, the trees of all chains are chosen jointly; within limits copies of a chain may have
+// different trees, and then there is a row for each of these.
 // A chain whose layers need less one by one stays unfused: it would compute the padding of its
 // intermediates, and softmax as einsums, which cost less without fusion.
 struct FusedNetwork {
@@ -41,8 +43,8 @@ std::string fused_network_obstacle(const Objective& objective);
 // network is a graph.
 FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress);
-// Minimises a product of total energy and total latency: fills in `found`, `joint` and which chains
-// stay layer by layer. The other members must be there.
+// Minimises a product of total energy and total latency, or any objective within limits: fills in
+// `found`, `joint` and which chains stay layer by layer. The other members must be there.
 void choose_trees_jointly(const Arch& arch, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress,
                           FusedNetwork& fused);
@@ -60,8 +62,9 @@ struct FusedTotals {
   std::optional<Figures> unfused;  // nullopt: a layer has no mapping
   // No mapping trees of the chains, and no mappings of their layers, have a better objective.
   double lower_bound = 0;
-  bool proven = true;        // none are better than `best`
-  std::int64_t missing = 0;  // chains without a mapping, or not searched: in none of the sums
+  bool proven = true;         // none are better than `best`
+  std::int64_t missing = 0;   // chains without a mapping, or not searched: in none of the sums
+  bool within_limits = true;  // false: no choice keeps the limits, so there is no `best`
 };
 FusedTotals totals(const FusedNetwork& network);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "campaign/fused_network.hpp"
+#include "campaign/limited_choice.hpp"
 #include "mapper/fusion/chain_hull.hpp"
 #include "mapper/shared_budget.hpp"
 
@@ -17,12 +18,17 @@
 // different ones, giving both one of the two moves the totals along a line, on which no point
 // between is better than both ends. Where a chain may have its layers one by one instead, its least
 // sum is the less of that of its trees and that of its layers.
+//
+// Within limits on the totals the best choice need not be a vertex, and copies of a chain may have
+// different trees. The hull bounds all choices; the best one is chosen among what the searches for
+// the hull have found of each chain (campaign/limited_choice.hpp).
 
 namespace mapsim {
 
 namespace {
 
 using fusion::ChainSums;
+using fusion::Hull;
 using fusion::HullPoint;
 using fusion::LeastSum;
 
@@ -40,6 +46,11 @@ struct Chosen {
   HullPoint figures;
   std::optional<ChainPoint> tree;
 };
+// ... and how many of its copies.
+struct Share {
+  Chosen chosen;
+  std::int64_t count = 1;
+};
 
 // A way to run the network: what is known of its chains, and the best choice so far.
 struct Way {
@@ -49,6 +60,17 @@ struct Way {
   std::vector<Chosen> choice;  // of the chains that count
 };
 
+fusion::HullLimits limits_of(const Objective& objective) {
+  fusion::HullLimits limits;
+  if (objective.max_energy) {
+    limits.energy = objective.max_energy->count();
+  }
+  if (objective.max_latency) {
+    limits.cycles = static_cast<double>(objective.max_latency->count());
+  }
+  return limits;
+}
+
 HullPoint sum_of(const HullPoint& a, const HullPoint& b, double count) {
   return {a.energy + count * b.energy, a.cycles + count * b.cycles};
 }
@@ -57,7 +79,11 @@ class JointChains {
  public:
   JointChains(const Arch& arch, const FusionLimits& limits, const SearchOptions& options,
               const ChainProgress& progress, FusedNetwork& fused)
-      : options_{options}, budget_{options}, progress_{progress}, fused_{fused} {
+      : options_{options},
+        limits_{limits_of(options.objective)},
+        budget_{options},
+        progress_{progress},
+        fused_{fused} {
     const std::array<FusionLimits, kWays> spaces{FusionLimits{1, 0, false},
                                                  FusionLimits{1, 0, true}, limits};
     for (std::size_t w = 0; w < kWays; ++w) {
@@ -78,6 +104,7 @@ class JointChains {
   void run() {
     const std::size_t chains = fused_.graph.chains.size();
     counts_.assign(chains, true);
+    known_.resize(chains);
     // Chains without a mapping are in no sum.
     std::vector<std::array<LeastSum, kWays>> first(chains);
     for (std::size_t w = 0; w < kWays; ++w) {
@@ -94,8 +121,9 @@ class JointChains {
       for (std::size_t i = 0; i < chains; ++i) {
         least_cycles += counts_[i] ? count_of(i) * least_cycles_of(w, i) : 0;
       }
-      ways_[w].hull = fusion::search_hull(options_.objective.function, least_cycles,
-                                          [&](double weight) { return least(w, weight); });
+      ways_[w].hull = fusion::search_hull(
+          options_.objective.function, w + 1 == kWays ? limits_ : fusion::HullLimits{},
+          least_cycles, [&](double weight) { return least(w, weight); });
     }
     report(first);
   }
@@ -206,6 +234,9 @@ class JointChains {
         continue;
       }
       const LeastSum one = least_of_chain(w, i, weight, choice.emplace_back());
+      if (limits_.any()) {
+        known_[i].push_back(choice.back());
+      }
       chains = sum_of(chains, *one.best, count_of(i));
       sum.bound += count_of(i) * one.bound;
       sum.proven = sum.proven && one.proven;
@@ -238,42 +269,103 @@ class JointChains {
     }
   }
 
-  void report(const std::vector<std::array<LeastSum, kWays>>& first) {
-    know_layers_by_themselves();
-    const auto least_way = [&](std::size_t last) {
-      return std::min_element(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
-                              [&](const Way& a, const Way& b) {
-                                return value_of(a.chains, last) < value_of(b.chains, last);
-                              });
-    };
+  // What the copies of each chain have, of the way that is the least for the widest one: one
+  // choice for all, unless limits divide them. Empty: no choice keeps the limits.
+  std::vector<std::vector<Share>> shares_of(std::size_t last) {
+    std::vector<std::vector<Share>> shares;
+    if (limits_.any() && last + 1 == kWays) {
+      return shares_within_limits();
+    }
+    const auto least =
+        std::min_element(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                         [&](const Way& a, const Way& b) {
+                           return value_of(a.chains, last) < value_of(b.chains, last);
+                         });
     std::size_t place = 0;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
-      ChainComparison comparison{options_.objective, {}, {}, {}};
-      const std::array<ChainResult*, kWays> results{&comparison.spilled, &comparison.on_chip,
-                                                    &comparison.fused};
-      for (std::size_t w = 0; w < kWays; ++w) {
-        *results[w] = ways_[w].sums[i]->effort();
-        results[w]->proven = first[i][w].proven;
-        if (counts_[i]) {
-          // A way that was stopped early may take what a narrower one found.
-          const Chosen& chosen = least_way(w)->choice[place];
-          if (chosen.tree) {
-            results[w]->best = chosen.tree->tree;
-            results[w]->cost = chosen.tree->cost;
-          } else {
-            fused_.apart.resize(counts_.size());
-            fused_.apart[i].chosen = chosen.figures;
-          }
-          results[w]->proven = ways_[2].hull.proven;
-        }
+      shares.emplace_back();
+      if (counts_[i]) {
+        shares.back().push_back({least->choice[place++], fused_.graph.chains[i].count});
       }
-      place += counts_[i] ? 1 : 0;
-      fused_.found.push_back(std::move(comparison));
     }
-    fused_.joint = ways_[2].hull;
+    return shares;
+  }
+
+  std::vector<std::vector<Share>> shares_within_limits() {
+    const HullPoint streams = streams_of(kWays - 1);
+    std::vector<CopiesOfChain> chains;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      chains.push_back({fused_.graph.chains[i].count, {}});
+      for (const Chosen& known : known_[i]) {
+        chains.back().points.push_back(known.figures);
+      }
+    }
+    const auto choice = choose_copies(options_.objective.function, limits_, streams, chains);
+    std::vector<std::vector<Share>> shares;
+    for (std::size_t i = 0; choice && i < counts_.size(); ++i) {
+      shares.emplace_back();
+      for (const auto& [point, copies] : choice->copies[i]) {
+        shares.back().push_back({known_[i][point], copies});
+      }
+    }
+    if (choice) {
+      Hull& hull = ways_.back().hull;
+      hull.best = choice->total;
+      const double value = options_.objective.function.value(hull.best->energy, hull.best->cycles);
+      hull.proven = value <= hull.lower_bound * (1 + kRounding);
+    }
+    return shares;
+  }
+
+  // A row for each share of the copies of a chain.
+  void report(const std::vector<std::array<LeastSum, kWays>>& first) {
+    if (!limits_.any()) {
+      know_layers_by_themselves();
+    }
+    const std::array<std::vector<std::vector<Share>>, kWays> shares{shares_of(0), shares_of(1),
+                                                                    shares_of(2)};
+    std::vector<NetworkChain> chains;
+    std::vector<UnfusedChain> apart;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const bool is_divided = counts_[i] && !shares.back().empty();
+      const std::size_t rows = is_divided ? shares.back()[i].size() : 1;
+      for (std::size_t row = 0; row < rows; ++row) {
+        chains.push_back(fused_.graph.chains[i]);
+        apart.push_back(i < fused_.apart.size() ? fused_.apart[i] : UnfusedChain{});
+        ChainComparison comparison{options_.objective, {}, {}, {}};
+        const std::array<ChainResult*, kWays> results{&comparison.spilled, &comparison.on_chip,
+                                                      &comparison.fused};
+        for (std::size_t w = 0; w < kWays; ++w) {
+          if (row == 0) {  // what the searches took counts once
+            *results[w] = ways_[w].sums[i]->effort();
+          }
+          results[w]->proven = first[i][w].proven;
+          const bool is_last = w + 1 == kWays;
+          if (!counts_[i] || (is_last && !is_divided)) {
+            continue;
+          }
+          const Share& share = shares[w][i][is_last ? row : 0];
+          if (is_last) {
+            chains.back().count = share.count;
+          }
+          if (share.chosen.tree) {
+            results[w]->best = share.chosen.tree->tree;
+            results[w]->cost = share.chosen.tree->cost;
+          } else {
+            apart.back().chosen = share.chosen.figures;
+          }
+          results[w]->proven = ways_.back().hull.proven;
+        }
+        fused_.found.push_back(std::move(comparison));
+      }
+    }
+    fused_.graph.chains = std::move(chains);
+    fused_.apart = std::move(apart);
+    fused_.joint = ways_.back().hull;
   }
 
   const SearchOptions& options_;
+  fusion::HullLimits limits_;
   SharedBudget budget_;
   const ChainProgress& progress_;
   FusedNetwork& fused_;
@@ -282,6 +374,7 @@ class JointChains {
   std::vector<Layers> layers_;                            // per chain
   std::array<Way, kWays> ways_;
   std::vector<bool> counts_;
+  std::vector<std::vector<Chosen>> known_;  // of each chain, where there are limits
 };
 
 }  // namespace

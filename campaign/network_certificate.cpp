@@ -140,10 +140,10 @@ class NetworkCertificate {
 }  // namespace
 
 std::string network_certificate_obstacle(const Arch& arch, const Objective& objective) {
-  return fusion::is_additive(objective)
-             ? check::chain_proof_obstacle(arch)
-             : "the checker proves sums over the chains of a network: energy, latency, or energy + "
-               "W*latency";
+  return fusion::is_additive(objective) ? check::chain_proof_obstacle(arch)
+                                        : "the checker proves sums over the chains of a network, "
+                                          "without limits: energy, latency, or energy + "
+                                          "W*latency";
 }
 
 std::string network_certificate_file(const Provenance& origin, const Arch& arch,

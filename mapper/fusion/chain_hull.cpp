@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "mapper/fusion/additive.hpp"
 #include "mapper/graph/parts.hpp"
@@ -34,26 +35,40 @@ bool is_beyond_all(const std::vector<HullLine>& lines, const HullPoint& point) {
   });
 }
 
-// Where two lines cross and no third one is crossed.
+// Where two lines cross, or a line and a limit, and no third one is crossed.
 struct Corner {
   double value = kInfinity;
-  HullLine less, more;  // weights
+  HullLine less, more;  // weights; at a limit one line
+  HullPoint at{};
+  bool at_limit = false;
 };
 // The best one. Lines have different weights.
-Corner best_corner(const ObjectiveFunction& function, std::vector<HullLine> lines) {
+Corner best_corner(const ObjectiveFunction& function, const HullLimits& limits,
+                   std::vector<HullLine> lines) {
   std::sort(lines.begin(), lines.end(),
             [](const HullLine& a, const HullLine& b) { return a.weight < b.weight; });
   Corner best;
+  const auto take = [&](const HullPoint& point, const HullLine& less, const HullLine& more,
+                        bool at_limit) {
+    if (!limits.allow(point) || !is_beyond_all(lines, point)) {
+      return;
+    }
+    const double value = function.value(std::max(0.0, point.energy), std::max(0.0, point.cycles));
+    if (value < best.value) {
+      best = {value, less, more, point, at_limit};
+    }
+  };
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto [weight, least] = lines[i];
     for (std::size_t j = i + 1; j < lines.size(); ++j) {
-      const HullPoint point = crossing(lines[i], lines[j]);
-      if (!is_beyond_all(lines, point)) {
-        continue;
-      }
-      const double value = function.value(std::max(0.0, point.energy), std::max(0.0, point.cycles));
-      if (value < best.value) {
-        best = {value, lines[i], lines[j]};
-      }
+      take(crossing(lines[i], lines[j]), lines[i], lines[j], false);
+    }
+    if (!std::isinf(limits.cycles) && !std::isinf(weight)) {
+      take({least - weight * limits.cycles, limits.cycles}, lines[i], lines[i], true);
+    }
+    if (!std::isinf(limits.energy) && weight > 0) {
+      take({limits.energy, std::isinf(weight) ? least : (least - limits.energy) / weight}, lines[i],
+           lines[i], true);
     }
   }
   return best;
@@ -61,13 +76,17 @@ Corner best_corner(const ObjectiveFunction& function, std::vector<HullLine> line
 
 class HullSearch {
  public:
-  HullSearch(const ObjectiveFunction& function,
+  HullSearch(const ObjectiveFunction& function, const HullLimits& limits,
              const std::function<LeastSum(double weight)>& least_sum)
-      : function_{function}, least_sum_{least_sum} {}
+      : function_{function}, limits_{limits}, least_sum_{least_sum} {}
 
   Hull run(double least_cycles) {
     hull_.lines.push_back({kInfinity, least_cycles});
     bool is_open = search(0);
+    if (is_open && limits_.any()) {
+      search_within_limits();
+      return std::move(hull_);
+    }
     if (is_open && hull_.best) {
       // Where the objective's slope at the point of least energy is that of the sum.
       const auto [energy, cycles] = *hull_.best;
@@ -77,7 +96,7 @@ class HullSearch {
       is_open = search(std::isnan(weight) ? kInfinity : weight);  // NaN: without energies
     }
     while (is_open && hull_.best && !is_closed()) {
-      const Corner corner = best_corner(function_, hull_.lines);
+      const Corner corner = best_corner(function_, limits_, hull_.lines);
       const std::optional<double> weight = weight_between(corner.less, corner.more);
       is_open = weight && search(*weight);
     }
@@ -92,6 +111,53 @@ class HullSearch {
  private:
   static constexpr double kStep = 1e-6;
 
+  // Weights are asked for until the best corner is a point that is known, or lies at a limit
+  // between two known ones that no further weight separates.
+  void search_within_limits() {
+    bool is_open = search(kInfinity);
+    Corner corner = best_corner(function_, limits_, hull_.lines);
+    while (is_open && !std::isinf(corner.value) &&
+           !(hull_.best && corner.value >= value() * (1 - kCloseEnough))) {
+      const std::optional<double> weight =
+          corner.at_limit ? weight_at(corner.at) : weight_between(corner.less, corner.more);
+      if (!weight || asked_.contains(*weight)) {
+        break;
+      }
+      is_open = search(*weight);
+      corner = best_corner(function_, limits_, hull_.lines);
+    }
+    hull_.lower_bound = corner.value;
+    hull_.proven = hull_.best ? corner.value >= value() * (1 - kCloseEnough)
+                              : is_open && std::isinf(corner.value);
+    if (hull_.best) {
+      hull_.lower_bound = std::min(hull_.lower_bound, value());
+    }
+  }
+
+  // Of the lower edge of the known points that a limit cuts near `at`; nullopt: none does.
+  std::optional<double> weight_at(const HullPoint& at) const {
+    std::optional<double> weight;
+    double least = kInfinity;
+    const bool by_cycles = at.cycles == limits_.cycles;
+    for (const HullPoint& slow : points_) {
+      for (const HullPoint& fast : points_) {
+        if (!(fast.cycles < slow.cycles && fast.energy > slow.energy)) {
+          continue;
+        }
+        const double slope = (fast.energy - slow.energy) / (slow.cycles - fast.cycles);
+        const bool is_cut = by_cycles ? fast.cycles <= at.cycles && at.cycles <= slow.cycles
+                                      : slow.energy <= at.energy && at.energy <= fast.energy;
+        const double there = by_cycles ? slow.energy + slope * (slow.cycles - at.cycles)
+                                       : fast.cycles + (fast.energy - at.energy) / slope;
+        if (is_cut && there < least) {
+          least = there;
+          weight = slope;
+        }
+      }
+    }
+    return weight;
+  }
+
   double value() const { return value_of(*hull_.best); }
   double value_of(const HullPoint& point) const {
     return function_.value(point.energy, point.cycles);
@@ -103,11 +169,12 @@ class HullSearch {
   // False: it was stopped. Adds a line and perhaps a point.
   bool search(double weight) {
     const LeastSum found = least_sum_(weight);
+    asked_.insert(weight);
     std::erase_if(hull_.lines, [&](const HullLine& line) { return line.weight == weight; });
     hull_.lines.push_back({weight, found.bound});
     if (found.best) {
       points_.push_back(*found.best);
-      if (!hull_.best || value_of(*found.best) < value()) {
+      if (limits_.allow(*found.best) && (!hull_.best || value_of(*found.best) < value())) {
         hull_.best = found.best;
       }
     }
@@ -132,7 +199,9 @@ class HullSearch {
   }
 
   ObjectiveFunction function_;
+  HullLimits limits_;
   const std::function<LeastSum(double weight)>& least_sum_;
+  std::set<double> asked_;  // weights
   std::vector<HullPoint> points_;
   Hull hull_;
 };
@@ -149,7 +218,7 @@ HullPoint figures_of(const ChainPoint& point) {
 }  // namespace
 
 double least_value(const ObjectiveFunction& function, const std::vector<HullLine>& lines) {
-  const double value = best_corner(function, lines).value;
+  const double value = best_corner(function, {}, lines).value;
   return value < kInfinity ? value : 0;
 }
 
@@ -157,9 +226,13 @@ double HullPoint::along(double weight) const {
   return std::isinf(weight) ? cycles : energy + weight * cycles;
 }
 
-Hull search_hull(const ObjectiveFunction& function, double least_cycles,
+bool HullLimits::allow(const HullPoint& point) const {
+  return point.energy <= energy * (1 + kRounding) && point.cycles <= cycles * (1 + kRounding);
+}
+
+Hull search_hull(const ObjectiveFunction& function, const HullLimits& limits, double least_cycles,
                  const std::function<LeastSum(double weight)>& least_sum) {
-  return HullSearch(function, least_sum).run(least_cycles);
+  return HullSearch(function, limits, least_sum).run(least_cycles);
 }
 
 ChainSums::ChainSums(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits)
@@ -227,7 +300,7 @@ ChainResult search_product(const Arch& arch, const EinsumChain& chain, const Fus
   const SharedBudget budget{options};
   std::optional<ChainPoint> best;
   const Hull hull =
-      search_hull(options.objective.function, sums.least_cycles(), [&](double weight) {
+      search_hull(options.objective.function, {}, sums.least_cycles(), [&](double weight) {
         const LeastSum least = sums.least(weight, budget.rest());
         if (least.best && (!best || value_of(options.objective, sums.best(weight).cost) <
                                         value_of(options.objective, best->cost))) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -46,16 +47,28 @@ struct LeastSum {
   bool proven = false;            // no point is below `best`, or there is none
 };
 
-// The proof of the least value of a product over a space.
+// Points that are asked for: with at most this energy [pJ] and latency [cycles].
+struct HullLimits {
+  double energy = std::numeric_limits<double>::infinity();
+  double cycles = std::numeric_limits<double>::infinity();
+  bool any() const { return *this != HullLimits{}; }
+  // Up to rounding.
+  bool allow(const HullPoint& point) const;
+  friend bool operator==(const HullLimits&, const HullLimits&) = default;
+};
+
+// The proof of the least value of an objective over a space.
 struct Hull {
   std::vector<HullLine> lines;
   std::optional<HullPoint> best;
   double lower_bound = 0;  // by the lines
-  bool proven = false;     // `best` is the least up to rounding, or the space is empty
+  bool proven = false;     // `best` is the least up to rounding, or there is no point
 };
 // Each search, for one weight after another, excludes a half-plane of points. It ends when no point
 // outside of these is better than the best one found. `least_cycles`: no point has less latency.
-Hull search_hull(const ObjectiveFunction& function, double least_cycles,
+// Within limits the best point need not be a vertex of the hull: then there is a gap between it and
+// the bound.
+Hull search_hull(const ObjectiveFunction& function, const HullLimits& limits, double least_cycles,
                  const std::function<LeastSum(double weight)>& least_sum);
 
 // The least sums of the trees of a chain: searched for a weight, unless the results for other

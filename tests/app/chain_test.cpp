@@ -48,6 +48,28 @@ TEST_F(CommandLine, SimulatesATreeAndShowsIt) {
   EXPECT_THAT(shown.out, HasSubstr("\n  2 einsums, 1 intermediate, "));
 }
 
+TEST_F(CommandLine, KeepsLimitsOfAFusedNetwork) {
+  const std::string search = "network nvdla_like_1024 graphs/vit_b16 --fuse --json --max-latency ";
+  const Json json = Json::parse(run(search + "'60e6 cycles'").out);
+  EXPECT_EQ(json["max_latency_cycles"], 60'000'000);
+  const Json& total = json["total"];
+  EXPECT_LE(total["latency_cycles"], 60e6);
+  EXPECT_LE(total["lower_bound_pj"], total["energy_pj"]);
+  EXPECT_GE(total["lower_bound_pj"].get<double>(), 0.99 * total["energy_pj"].get<double>());
+  double energy = total["streams_energy_pj"];
+  for (const Json& chain : json["chains"]) {
+    energy += chain["count"].get<double>() * chain["energy_pj"].get<double>();
+  }
+  EXPECT_NEAR(total["energy_pj"].get<double>(), energy, 1e-9 * energy);
+  const Outcome nothing = run(search + "1ms");
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_EQ(Json::parse(nothing.out)["total"]["energy_pj"], nullptr);
+  EXPECT_EQ(Json::parse(nothing.out)["total"]["proven"], true);
+  EXPECT_EQ(Json::parse(nothing.out)["total"]["lower_bound"], nullptr);
+  EXPECT_THAT(run(search + "1ms -o out.txt --certificate p").err,
+              HasSubstr("the checker proves sums over the chains of a network, without limits"));
+}
+
 // Sums are those of the chains, each as often as it occurs, and of what stands between them.
 TEST_F(CommandLine, FusesANetwork) {
   const Outcome text = run("network nvdla_like_1024 graphs/vit_b16 --fuse");
@@ -70,10 +92,6 @@ TEST_F(CommandLine, FusesANetwork) {
   EXPECT_LT(best, spilled);
   EXPECT_THAT(run("network nvdla_like_1024 resnet50 --fuse").err,
               HasSubstr("--fuse needs a graph"));
-  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --max-latency 1ms").err,
-              HasSubstr("--fuse: limits of a whole network"));
-  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --max-energy 1mJ").err,
-              HasSubstr("--fuse: limits of a whole network"));
   EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --objective energy,latency").err,
               HasSubstr("--fuse: ties of chains"));
   EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --latency ramped").err,

@@ -64,6 +64,8 @@ network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network teaching graphs/squeezenet --fuse --objective latency
 network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
+network nvdla_like_1024 graphs/vit_b16 --fuse --max-latency 6e7cycles --max-energy 1J
+network nvdla_like_1024 graphs/vit_b16 --fuse --max-latency 1cycles
 network nvdla_like_1024 graphs/bert_base_128 --fuse --certificate network.proof
 check network.proof
 network a100_40gb alexnet --precision f16

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chain by chain: partial choices that another one beats in both figures are left out.
+#include "campaign/limited_choice.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace mapsim {
+
+namespace {
+
+using fusion::HullLimits;
+using fusion::HullPoint;
+
+constexpr std::size_t kMost = 2'000;  // partial choices that are kept
+
+// So many copies have the point `one`, and the others the point `other`.
+struct Division {
+  std::size_t one = 0, other = 0;
+  std::int64_t copies = 0;
+  HullPoint sum{};
+};
+struct Partial {
+  HullPoint sum{};
+  std::size_t before = 0;  // of the chains before
+  Division division{};     // of this chain
+};
+
+bool is_faster(const HullPoint& a, const HullPoint& b) {
+  return std::tuple{a.cycles, a.energy} < std::tuple{b.cycles, b.energy};
+}
+
+// The points that no other one beats in both figures, fastest first.
+std::vector<std::size_t> undominated(const std::vector<HullPoint>& points) {
+  std::vector<std::size_t> order(points.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return std::tuple{points[a].cycles, points[a].energy, a} <
+           std::tuple{points[b].cycles, points[b].energy, b};
+  });
+  std::vector<std::size_t> kept;
+  for (const std::size_t i : order) {
+    if (kept.empty() || points[i].energy < points[kept.back()].energy) {
+      kept.push_back(i);
+    }
+  }
+  return kept;
+}
+
+std::vector<Division> divisions_of(const CopiesOfChain& chain) {
+  std::vector<Division> divisions;
+  const std::vector<std::size_t> kept = undominated(chain.points);
+  const auto add = [&](std::size_t one, std::size_t other, std::int64_t copies) {
+    const HullPoint &a = chain.points[one], &b = chain.points[other];
+    const auto of_one = static_cast<double>(copies);
+    const auto of_other = static_cast<double>(chain.count - copies);
+    divisions.push_back(
+        {one,
+         other,
+         copies,
+         {of_one * a.energy + of_other * b.energy, of_one * a.cycles + of_other * b.cycles}});
+  };
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    add(kept[i], kept[i], chain.count);
+    for (std::int64_t copies = 1; i + 1 < kept.size() && copies < chain.count; ++copies) {
+      add(kept[i], kept[i + 1], copies);
+    }
+  }
+  return divisions;
+}
+
+std::vector<Partial> next(const std::vector<Partial>& before, const CopiesOfChain& chain,
+                          const HullLimits& limits) {
+  const std::vector<Division> divisions = divisions_of(chain);
+  std::vector<Partial> all;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (const Division& division : divisions) {
+      const HullPoint sum{before[i].sum.energy + division.sum.energy,
+                          before[i].sum.cycles + division.sum.cycles};
+      if (limits.allow(sum)) {
+        all.push_back({sum, i, division});
+      }
+    }
+  }
+  std::ranges::stable_sort(
+      all, [](const Partial& a, const Partial& b) { return is_faster(a.sum, b.sum); });
+  std::vector<Partial> kept;
+  for (const Partial& partial : all) {
+    if (kept.empty() || partial.sum.energy < kept.back().sum.energy) {
+      kept.push_back(partial);
+    }
+  }
+  if (kept.size() > kMost) {  // evenly, with both ends
+    std::vector<Partial> some;
+    for (std::size_t i = 0; i < kMost; ++i) {
+      some.push_back(kept[i * (kept.size() - 1) / (kMost - 1)]);
+    }
+    kept = std::move(some);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::optional<ChoiceOfCopies> choose_copies(const ObjectiveFunction& function,
+                                            const HullLimits& limits, const HullPoint& streams,
+                                            const std::vector<CopiesOfChain>& chains) {
+  std::vector<std::vector<Partial>> all{{Partial{streams}}};
+  for (const CopiesOfChain& chain : chains) {
+    all.push_back(chain.points.empty() ? all.back() : next(all.back(), chain, limits));
+    for (std::size_t i = 0; chain.points.empty() && i < all.back().size(); ++i) {
+      all.back()[i].before = i;
+    }
+  }
+  const auto value = [&](const Partial& partial) {
+    return limits.allow(partial.sum) ? function.value(partial.sum.energy, partial.sum.cycles)
+                                     : std::numeric_limits<double>::infinity();
+  };
+  const auto best = std::ranges::min_element(all.back(), {}, value);
+  if (best == all.back().end() || !limits.allow(best->sum)) {
+    return std::nullopt;
+  }
+  ChoiceOfCopies choice{best->sum, {}};
+  choice.copies.resize(chains.size());
+  auto at = static_cast<std::size_t>(best - all.back().begin());
+  for (std::size_t i = chains.size(); i-- > 0;) {
+    const Partial& partial = all[i + 1][at];
+    const Division& division = partial.division;
+    if (!chains[i].points.empty()) {
+      choice.copies[i].emplace_back(division.one, division.copies);
+      if (division.copies < chains[i].count) {
+        choice.copies[i].emplace_back(division.other, chains[i].count - division.copies);
+      }
+    }
+    at = partial.before;
+  }
+  return choice;
+}
+
+}  // namespace mapsim
