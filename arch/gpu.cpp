@@ -111,4 +111,18 @@ GpuCalibration Gpu::calibration(GpuPrecision precision, GpuPath path) const {
   return best;
 }
 
+Gpu at_clock_share(Gpu gpu, double share) {
+  const double square = share * share;
+  gpu.clock = Hertz{share * gpu.clock.count()};
+  gpu.l2_bandwidth = BytesPerSecond{share * gpu.l2_bandwidth.count()};
+  for (PicojoulesPerBit* each : {&gpu.energy.l2, &gpu.energy.shared, &gpu.energy.registers}) {
+    *each = PicojoulesPerBit{square * each->count()};
+  }
+  for (Picojoules* each : {&gpu.energy.mac_f16, &gpu.energy.instruction}) {
+    *each = Picojoules{square * each->count()};
+  }
+  gpu.power = Milliwatts{0};
+  return gpu;
+}
+
 }  // namespace mapsim

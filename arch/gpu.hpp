@@ -140,4 +140,10 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
+inline constexpr double kLeastClockShare = 0.2;  // boards lower the clock no further
+// The GPU at a share of its clock: what SMs and L2 do takes 1 / share as long, and share^2 of the
+// energy, because the voltage falls, too. DRAM, launches and the constant power stay as they are
+// (docs/gpu.md, Power). It has no limit on power: a clock that is given is not lowered again.
+Gpu at_clock_share(Gpu gpu, double share);
+
 }  // namespace mapsim

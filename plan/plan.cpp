@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "core/arithmetic.hpp"
 #include "plan/at_once.hpp"
+#include "plan/clock.hpp"
 #include "plan/front.hpp"
 #include "plan/limits.hpp"
 #include "plan/priced.hpp"
+#include "plan/pricing.hpp"
 #include "plan/within_limits.hpp"
 #include "report/figures.hpp"
 
@@ -192,20 +195,22 @@ bool add_pass(const Soc& soc, const Network& network, Fusion fusion, PlanObjecti
   }
 }
 
-void note_searches(const Pricing& pricing, const PlanSearches& searches, PlanAnswer& answer) {
-  answer.searches = pricing.searches();
-  answer.searches.plans = searches;
-}
+// What a plan is asked for, and what all of its searches share.
+struct Planning {
+  const Soc& soc;
+  const Network& network;
+  const PlanOptions& options;
+  const std::string &soc_file, &network_file;
+  PlanSearches::Clock::time_point last;
+  Pricing pricing;  // with the clock of the moment
+};
 
-}  // namespace
-
-Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps) {
-  walk(answer.problem, {1, 0, 0, {}}, steps);
-  return plan_of(answer.problem, steps, &answer.prices);
-}
-
-PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
-                     const std::string& soc_file, const std::string& network_file) {
+// The best plans by fusion, from `first` on, at this clock and without limits: the last one is the
+// plan of the answer. No passes: memory or time did not suffice.
+PlanAnswer passes_of(Planning& planning, Fusion first) {
+  const Soc& soc = planning.soc;
+  const Network& network = planning.network;
+  const PlanOptions& options = planning.options;
   PlanAnswer answer;
   const auto widths =
       options.widths.empty() ? std::vector{width_of(*network.graph)} : options.widths;
@@ -213,25 +218,37 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.versions = versions_of(answer.places, std::vector(soc.engines.size(), &network));
   answer.operations = answer.versions.operations.front();
   const std::vector<std::int64_t> batches(soc.engines.size(), 1);
-  const auto last = PlanSearches::end_in(options.seconds);
-  Pricing pricing{soc, options};
   const auto searches = std::make_shared<PlanSearches>();
   searches->bytes = options.bytes;
-  searches->last = last;
+  searches->last = planning.last;
   searches->stop = options.stop;
-  for (std::size_t f = 0; f <= static_cast<std::size_t>(options.fusion); ++f) {
+  bool is_found = true;
+  for (auto f = static_cast<std::size_t>(first);
+       is_found && f <= static_cast<std::size_t>(options.fusion); ++f) {
     const auto fusion = static_cast<Fusion>(f);
-    Offer offer = offer_of(answer.places, answer.versions, pricing, options, fusion, batches);
-    check_engines(soc, answer.places, answer.operations, offer, network_file);
-    answer.problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
+    Offer offer =
+        offer_of(answer.places, answer.versions, planning.pricing, options, fusion, batches);
+    check_engines(soc, answer.places, answer.operations, offer, planning.network_file);
+    answer.problem =
+        problem_of(soc, answer.places, answer.versions, offer, planning.pricing, batches);
     answer.problem.searches = searches;
     answer.groups = std::move(offer.groups);
     answer.prices = std::move(offer.prices);
     searches->are_groups_cut = searches->are_groups_cut || answer.groups.is_cut;
-    if (!add_pass(soc, network, fusion, options.objective, soc_file, answer)) {
-      note_searches(pricing, *searches, answer);
-      return answer;
-    }
+    is_found = add_pass(soc, network, fusion, options.objective, planning.soc_file, answer);
+  }
+  answer.searches = planning.pricing.searches();
+  answer.searches.plans = *searches;
+  return answer;
+}
+
+// The best plan at this clock that keeps the limits.
+PlanAnswer plan_at_clock(Planning& planning) {
+  const Soc& soc = planning.soc;
+  const PlanOptions& options = planning.options;
+  PlanAnswer answer = passes_of(planning, Fusion::kNone);
+  if (answer.passes.empty()) {
+    return answer;
   }
   if (options.at_once) {
     answer.bound = answer.plan.total.latency;
@@ -253,9 +270,59 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.memory = memory_of(answer);
   answer.weights = weights_of_plan(answer);
   answer.unpriced = unpriced_of(answer.operations);
-  note_searches(pricing, *searches, answer);
+  answer.searches.plans = *answer.problem.searches;
   answer.proven = answer.unpriced.empty() && answer.searches.are_complete();
   return answer;
+}
+
+double watts_of(const Load& total) { return total.energy / kPicojoulesPerJoule / total.latency; }
+
+// The best plan at the highest clock at which the best one without limits draws at most `most`, or
+// at the lowest clock that there is.
+PlanAnswer plan_at_lower_clock(Planning& planning, double full_power, double most) {
+  const auto step = highest_step(full_power, most, [&](int each) {
+    planning.pricing.set_clock(share_of_step(each));
+    const PlanAnswer best = passes_of(planning, planning.options.fusion);
+    return best.passes.empty() ? std::numeric_limits<double>::infinity()
+                               : watts_of(best.passes.back().total);
+  });
+  const double share = step ? share_of_step(*step) : kLeastClockShare;
+  planning.pricing.set_clock(share);
+  PlanAnswer answer = plan_at_clock(planning);
+  answer.clock_share = share;
+  answer.full_clock_power = full_power;
+  if (!answer.misfit.empty()) {
+    answer.misfit = fmt::format("at {} of the full clock: {}", percent(share), answer.misfit);
+  }
+  return answer;
+}
+
+}  // namespace
+
+Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps) {
+  walk(answer.problem, {1, 0, 0, {}}, steps);
+  return plan_of(answer.problem, steps, &answer.prices);
+}
+
+PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
+                     const std::string& soc_file, const std::string& network_file) {
+  Planning planning{soc,           network,      options,
+                    soc_file,      network_file, PlanSearches::end_in(options.seconds),
+                    {soc, options}};
+  PlanAnswer full = plan_at_clock(planning);
+  const auto most = power_limit(soc, options);
+  if (!most || !has_clock(soc) || options.at_once || full.passes.empty() ||
+      !(watts_of(full.passes.back().total) > *most) ||
+      PlanSearches::Clock::now() >= planning.last) {
+    return full;
+  }
+  PlanAnswer lower = plan_at_lower_clock(planning, watts_of(full.passes.back().total), *most);
+  // Slower groups may keep the limit at the full clock, too.
+  const Weights weights = weights_of(options.objective);
+  const bool is_full_better =
+      full.misfit.empty() &&
+      (!lower.misfit.empty() || weights.of(full.plan.total) <= weights.of(lower.plan.total));
+  return is_full_better ? full : lower;
 }
 
 }  // namespace mapsim

@@ -81,11 +81,15 @@ struct PlanAnswer {
   std::vector<Plan> front;            // corners of the convex front (plan/front.hpp), if asked for
   std::vector<std::string> unpriced;  // operations that are in no sum
   LayerSearches searches;             // behind the prices
-  bool proven = true;  // nothing of these groups is better, as far as prices are the least
+  bool proven = true;      // nothing of these groups is better, as far as prices are the least
+  double clock_share = 1;  // of the full clock of GPUs: all figures are at this clock
+  // [W]: what the best plan would draw at the full clock, where a limit on power lowers it.
+  double full_clock_power = 0;
 };
 
-// The best plan of a network, which is a graph, on a chip. Throws ConfigError where an operation
-// runs on no engine, or a tensor has no way; about `network_file` and `soc_file`.
+// The best plan of a network, which is a graph, on a chip, whose GPUs lower their clock at a limit
+// on power (plan/clock.hpp). Throws ConfigError where an operation runs on no engine, or a tensor
+// has no way; about `network_file` and `soc_file`.
 PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
                      const std::string& soc_file, const std::string& network_file);
 

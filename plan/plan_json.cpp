@@ -118,6 +118,7 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
   json["frames_per_second"] = static_cast<double>(network.batch) / answer.plan.total.latency;
   const auto power = power_limit(soc, options);
   json["power_limit_watts"] = power ? Json(*power) : Json();
+  json["clock_share"] = answer.clock_share;
   json["proven"] = answer.proven;
   json["bound"] = answer.bound;
   json["given"] = answer.given ? load_json(answer.given->total) : Json();

@@ -65,12 +65,18 @@ std::string power_text(const Soc& soc, const PlanOptions& options, const PlanAns
   const double mean = answer.plan.total.energy / kPicojoules / answer.plan.total.latency;
   // The limit on power is the last one.
   const bool binds = !answer.multipliers.empty() && answer.multipliers.back() > 0;
-  if (!most || (!options.max_power && !binds && mean <= *most)) {
+  const bool is_lower = answer.clock_share < 1;
+  if (!most || (!options.max_power && !binds && !is_lower && mean <= *most)) {
     return "";
   }
   const std::string by = options.max_power == most ? "--max-power" : soc.name;
-  return mean <= *most ? fmt::format("  mean power {}; {} allows {}\n", scaled(mean, "W"), by,
-                                     scaled(*most, "W"))
+  const std::string clock =
+      is_lower
+          ? fmt::format("  at {} of the full clock; at all of it the best plan would draw {}\n",
+                        percent(answer.clock_share), scaled(answer.full_clock_power, "W"))
+          : "";
+  return mean <= *most ? fmt::format("{}  mean power {}; {} allows {}\n", clock, scaled(mean, "W"),
+                                     by, scaled(*most, "W"))
                        : fmt::format(
                              "  mean power {}, more than the {} that {} allows: engines "
                              "at once are not planned within it\n",

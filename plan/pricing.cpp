@@ -87,15 +87,14 @@ Stream padding_beside(const Operations& operations, const Group& group, const st
 
 Pricing::Pricing(const Soc& soc, const PlanOptions& options)
     : soc_{soc},
+      launch_{options.launch},
       least_energy_{options.objective == PlanObjective::kEnergy},
       sparse_{options.sparse},
       budget_{budget_of(options)},
       stop_{options.stop},
       known_(soc.engines.size()),
       expected_(soc.engines.size()) {
-  for (const Engine& engine : soc.engines) {
-    machines_.push_back(machine_of(engine, options.launch));
-  }
+  set_clock(1);
 }
 
 Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,

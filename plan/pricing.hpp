@@ -42,6 +42,10 @@ class Pricing {
   // Once `options.stop` is set, price() throws PlanStopped where a layer has to be searched.
   Pricing(const Soc& soc, const PlanOptions& options);
 
+  // GPUs run at this share of their clock from now on; at first it is 1. Their own limits on power
+  // do not slow kernels: the limit of the chip is on the plan.
+  void set_clock(double share);
+
   // That price() will be asked for: the searches of its layers have an even share of the time.
   void expect(const Operations& operations, const Group& group, const Place& place);
   Price price(const Operations& operations, const Group& group, const Place& place);
@@ -85,6 +89,7 @@ class Pricing {
   std::string refusal(const Operations& operations, const Group& group, std::size_t engine) const;
 
   const Soc& soc_;
+  LaunchMode launch_;
   bool least_energy_;
   bool sparse_;
   SharedBudget budget_;

@@ -4,7 +4,7 @@
 
 #include "plan/pricing.hpp"
 
-// The time of a plan, and how searches share it.
+// The time of a plan, how searches share it, and the clock.
 
 namespace mapsim {
 
@@ -19,6 +19,17 @@ SharedBudget budget_of(const PlanOptions& options) {
 PlanOptions with_share(PlanOptions options, const SharedBudget& budget, double parts) {
   options.seconds = budget.share(parts).budget.seconds;
   return options;
+}
+
+void Pricing::set_clock(double share) {
+  machines_.clear();
+  for (std::size_t e = 0; e < soc_.engines.size(); ++e) {
+    machines_.push_back(machine_of(soc_.engines[e], launch_));
+    if (auto* gpu = std::get_if<Gpu>(&machines_.back())) {
+      *gpu = at_clock_share(std::move(*gpu), share);
+      known_[e].clear();
+    }
+  }
 }
 
 Workload Pricing::anonymous(Workload workload) {

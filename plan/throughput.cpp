@@ -9,8 +9,10 @@
 #include <optional>
 #include <utility>
 
+#include "plan/clock.hpp"
 #include "plan/linear_program.hpp"
 #include "plan/priced.hpp"
+#include "plan/pricing.hpp"
 
 namespace mapsim {
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr double kPriceRounding = 1e-9;  // a frame is worth 1: prices closer to it than this are it
 constexpr int kMostRounds = 1000;
+constexpr double kMilliwatts = 1000;  // in a watt
 
 // What a frame of a plan takes of each limited resource: engine times, bytes, energy.
 std::vector<double> column_of(const PlanProblem& problem, const std::vector<PlanStep>& steps,
@@ -74,7 +77,7 @@ std::vector<double> capacities_of(const Soc& soc) {
   }
   capacities.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
   if (soc.power > Milliwatts{0}) {
-    capacities.push_back(soc.power.count() / 1000 * kPicojoulesPerJoule);
+    capacities.push_back(soc.power.count() / kMilliwatts * kPicojoulesPerJoule);
   }
   return capacities;
 }
@@ -120,32 +123,48 @@ StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& capaci
   return mix;
 }
 
-StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& networks,
-                         const std::vector<std::int64_t>& batches, const PlanOptions& options,
-                         const std::string& soc_file, const std::string& network_file) {
+namespace {
+
+// What plans of a stream are asked for, and what all of their searches share.
+struct StreamPlanning {
+  const Soc& soc;
+  const std::vector<const Network*>& networks;
+  const std::vector<std::int64_t>& batches;
+  const PlanOptions& options;
+  const std::string &soc_file, &network_file;
+  PlanSearches::Clock::time_point last;
+  Pricing pricing;  // with the clock of the moment
+};
+
+// The best plans at this clock within `capacities`.
+StreamAnswer stream_at_clock(StreamPlanning& planning, const std::vector<double>& capacities) {
+  const Soc& soc = planning.soc;
+  const PlanOptions& options = planning.options;
+  Pricing& pricing = planning.pricing;
   StreamAnswer answer;
-  const auto last = PlanSearches::end_in(options.seconds);
-  Pricing pricing{soc, options};
-  const auto widths =
-      options.widths.empty() ? std::vector{width_of(*networks.front()->graph)} : options.widths;
+  const auto widths = options.widths.empty()
+                          ? std::vector{width_of(*planning.networks.front()->graph)}
+                          : options.widths;
   answer.places = places_of(soc, widths);
-  answer.versions = versions_of(answer.places, networks);
+  answer.versions = versions_of(answer.places, planning.networks);
   answer.operations = answer.versions.operations.front();
-  Offer offer = offer_of(answer.places, answer.versions, pricing, options, options.fusion, batches);
-  answer.batches = batches;
-  check_engines(soc, answer.places, answer.operations, offer, network_file);
-  PlanProblem problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
+  answer.batches = planning.batches;
+  Offer offer =
+      offer_of(answer.places, answer.versions, pricing, options, options.fusion, answer.batches);
+  check_engines(soc, answer.places, answer.operations, offer, planning.network_file);
+  PlanProblem problem =
+      problem_of(soc, answer.places, answer.versions, offer, pricing, answer.batches);
   problem.searches = std::make_shared<PlanSearches>();
   problem.searches->bytes = options.bytes;
-  problem.searches->last = last;
+  problem.searches->last = planning.last;
   problem.searches->stop = options.stop;
-  const std::vector<double> capacities = capacities_of(soc);
   const StreamMix mix = best_mix(problem, capacities);
   if (mix.plans.empty() && problem.searches->ended_early > 0) {
     throw UnsupportedSearch{"no plan was found in this memory (--memory) and time (--budget)"};
   }
   if (mix.plans.empty()) {
-    fail_without_plan(soc, *networks.front(), answer.places, answer.operations, problem, soc_file);
+    fail_without_plan(soc, *planning.networks.front(), answer.places, answer.operations, problem,
+                      planning.soc_file);
   }
   answer.rate = mix.rate;
   answer.bound = mix.bound;
@@ -166,6 +185,62 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   answer.searches.plans = *problem.searches;
   answer.searches.plans.are_groups_cut = answer.groups.is_cut;
   return answer;
+}
+
+// [W]
+double power_of(const StreamAnswer& answer) {
+  double power = 0;
+  for (const PlanShare& share : answer.mix) {
+    power += share.rate * share.plan.total.energy;
+  }
+  return power / kPicojoulesPerJoule;
+}
+
+// The best plans at the highest clock at which the best ones without a limit on power keep it, or
+// at the lowest clock that there is.
+StreamAnswer stream_at_lower_clock(StreamPlanning& planning,
+                                   const std::vector<double>& capacities) {
+  const double most = capacities.back() / kPicojoulesPerJoule;
+  const std::vector<double> without(capacities.begin(), capacities.end() - 1);
+  const auto power_at = [&](int step) {
+    planning.pricing.set_clock(share_of_step(step));
+    return power_of(stream_at_clock(planning, without));
+  };
+  const double full_power = power_at(kFullClock);
+  const auto step = highest_step(full_power, most, power_at);
+  const double share = step ? share_of_step(*step) : kLeastClockShare;
+  planning.pricing.set_clock(share);
+  StreamAnswer answer = stream_at_clock(planning, capacities);
+  answer.clock_share = share;
+  answer.full_clock_power = full_power;
+  return answer;
+}
+
+}  // namespace
+
+StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& networks,
+                         const std::vector<std::int64_t>& batches, const PlanOptions& options,
+                         const std::string& soc_file, const std::string& network_file) {
+  StreamPlanning planning{soc,
+                          networks,
+                          batches,
+                          options,
+                          soc_file,
+                          network_file,
+                          PlanSearches::end_in(options.seconds),
+                          {soc, options}};
+  const std::vector<double> capacities = capacities_of(soc);
+  StreamAnswer full = stream_at_clock(planning, capacities);
+  const bool is_limited = soc.power > Milliwatts{0} && full.duals.back() > 0;
+  if (!is_limited || !has_clock(soc)) {
+    return full;
+  }
+  try {
+    StreamAnswer lower = stream_at_lower_clock(planning, capacities);
+    return lower.rate > full.rate ? lower : full;
+  } catch (const UnsupportedSearch&) {  // the budget is over
+    return full;
+  }
 }
 
 }  // namespace mapsim

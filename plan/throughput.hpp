@@ -41,6 +41,8 @@ struct StreamAnswer {
   int rounds = 0;             // of column generation
   std::vector<std::string> unpriced;
   LayerSearches searches;  // behind the prices
+  double clock_share = 1;  // as in PlanAnswer
+  double full_clock_power = 0;
 };
 
 // The most frames a second of a network. `networks`: by engine, the network for the batch that it

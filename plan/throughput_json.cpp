@@ -50,6 +50,7 @@ std::string stream_json(const Provenance& origin, const Soc& soc, const Network&
   json["frames_per_second"] = answer.rate;
   json["bound_frames_per_second"] = answer.bound;
   json["gap"] = answer.bound / answer.rate - 1;
+  json["clock_share"] = answer.clock_share;
   json["limits"] = Json::array();
   for (std::size_t r = 0; r < answer.limits.size(); ++r) {
     const StreamLimit& limit = answer.limits[r];

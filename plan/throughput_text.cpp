@@ -60,6 +60,10 @@ std::string stream_text(const Soc& soc, const Network& network, const StreamAnsw
   std::string text = fmt::format("{} on {}, a stream of frames\n", network.name, soc.name);
   text += fmt::format("  {} frames/s{}\n", rate_text(answer.rate),
                       answer.unpriced.empty() ? "" : " at most");
+  if (answer.clock_share < 1) {
+    text += fmt::format("  at {} of the full clock; at all of it the best plans would draw {}\n",
+                        percent(answer.clock_share), scaled(answer.full_clock_power, "W"));
+  }
   text += fmt::format(
       "  no plans of these groups at these prices give more than {} (linear program, "
       "{} rounds)\n",

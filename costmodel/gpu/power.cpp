@@ -9,7 +9,6 @@
 namespace mapsim {
 namespace {
 
-constexpr double kLeastShare = 0.2;   // of the clock; boards do not go lower
 constexpr double kLeastBudget = 0.1;  // of the limit, whatever the constant power is said to be
 constexpr int kRounds = 8;            // of the iteration; its error falls to a third in each
 
@@ -63,7 +62,7 @@ double clock_at_limit(const Gpu& gpu, const GpuJoules& joules, const ClockedTime
   }
   double share = 1;
   for (int i = 0; i < kRounds; ++i) {
-    share = std::clamp(share * std::cbrt(budget / power(share)), kLeastShare, 1.0);
+    share = std::clamp(share * std::cbrt(budget / power(share)), kLeastClockShare, 1.0);
   }
   return share;
 }

@@ -24,7 +24,7 @@ GpuJoules dynamic_joules(const Gpu& gpu, const GpuCalibration& calibration,
 
 // Share s of the clock at which the board draws its limit, in the long run: constant + (chip s^2 +
 // DRAM) / time(s) = limit, as the voltage falls with the clock and energy with its square. 1: the
-// full clock draws no more, or the limit is unknown (0). Not below 0.2.
+// full clock draws no more, or the limit is unknown (0). Not below kLeastClockShare.
 double clock_at_limit(const Gpu& gpu, const GpuJoules& joules, const ClockedTime& time);
 
 // The same for a kernel that is measured a few times in a row: the limit holds for an average, so

@@ -89,5 +89,40 @@ TEST(PowerLimit, WhatDramBoundsLosesLittle) {
   EXPECT_LT(limited.time.power.count(), 0.1 * limited.time.total.count());
 }
 
+// A chip at the clock that the limit leaves has the times and energies of the limited one.
+TEST(PowerLimit, LeavesAChipAtALowerClock) {
+  for (const char* name : {"t4", "a100_80gb", "l4"}) {
+    const Gpu gpu = chip(name);
+    int lowered = 0;
+    for (const std::int64_t size : {1024, 4096, 8192}) {
+      for (const std::int64_t m : {std::int64_t{64}, size}) {
+        GemmProblem problem = square(size, GpuPrecision::kF16);
+        problem.m = m;
+        KernelChoice kernel;
+        kernel.path = GpuPath::kMma;
+        kernel.block = {64, 128, 32};
+        kernel.warp = {32, 64, 32};
+        kernel.fragment = {16, 8, 16};
+        kernel.stages = gpu.compute_capability >= 80 ? 3 : 2;
+        kernel.padding = 0;
+        GpuCalibration calibration = long_run();
+        calibration.power = 4;
+        const GpuEstimate limited = estimate(gpu, calibration, problem, kernel);
+        const Gpu slower = at_clock_share(gpu, limited.clock_share);
+        const GpuEstimate given = estimate(slower, calibration, problem, kernel);
+        EXPECT_EQ(given.clock_share, 1);
+        EXPECT_EQ(given.time.power, Seconds{0});
+        const double close = 1e-12 * limited.time.total.count();
+        EXPECT_NEAR(given.time.total.count(), limited.time.total.count(), close) << name << size;
+        const double joules = limited.energy.total.count();
+        EXPECT_NEAR(given.energy.total.count(), joules, 1e-12 * joules) << name << size;
+        EXPECT_EQ(given.energy.dram, limited.energy.dram);
+        lowered += limited.clock_share < 0.99 ? 1 : 0;
+      }
+    }
+    EXPECT_GT(lowered, 1) << name;
+  }
+}
+
 }  // namespace
 }  // namespace mapsim::power_test
