@@ -33,6 +33,7 @@ using fusion::HullPoint;
 using fusion::LeastSum;
 
 constexpr std::size_t kWays = 3;
+constexpr double kCloseEnough = 1e-9;  // relative gap of a proof
 
 // The layers of a chain one by one, and what crosses memory beside them; no layers: the chain has
 // no other way.
@@ -295,6 +296,9 @@ class JointChains {
     const HullPoint streams = streams_of(kWays - 1);
     std::vector<CopiesOfChain> chains;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] && i < fused_.apart.size() && fused_.apart[i].figures) {
+        known_[i].push_back({*fused_.apart[i].figures, std::nullopt});
+      }
       chains.push_back({fused_.graph.chains[i].count, {}});
       for (const Chosen& known : known_[i]) {
         chains.back().points.push_back(known.figures);
@@ -312,7 +316,7 @@ class JointChains {
       Hull& hull = ways_.back().hull;
       hull.best = choice->total;
       const double value = options_.objective.function.value(hull.best->energy, hull.best->cycles);
-      hull.proven = value <= hull.lower_bound * (1 + kRounding);
+      hull.proven = value <= hull.lower_bound * (1 + kCloseEnough);
     }
     return shares;
   }

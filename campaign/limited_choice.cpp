@@ -6,6 +6,8 @@
 #include <limits>
 #include <tuple>
 
+#include "campaign/undominated.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -29,25 +31,6 @@ struct Partial {
 
 bool is_faster(const HullPoint& a, const HullPoint& b) {
   return std::tuple{a.cycles, a.energy} < std::tuple{b.cycles, b.energy};
-}
-
-// The points that no other one beats in both figures, fastest first.
-std::vector<std::size_t> undominated(const std::vector<HullPoint>& points) {
-  std::vector<std::size_t> order(points.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return std::tuple{points[a].cycles, points[a].energy, a} <
-           std::tuple{points[b].cycles, points[b].energy, b};
-  });
-  std::vector<std::size_t> kept;
-  for (const std::size_t i : order) {
-    if (kept.empty() || points[i].energy < points[kept.back()].energy) {
-      kept.push_back(i);
-    }
-  }
-  return kept;
 }
 
 std::vector<Division> divisions_of(const CopiesOfChain& chain) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "campaign/undominated.hpp"
 #include "design/limits.hpp"
 
 namespace mapsim {
@@ -24,25 +25,6 @@ struct Rest {
 };
 
 constexpr std::size_t kWeights = 6;  // of lines, beside those of energy and of latency alone
-
-// The points that no other one beats in both figures, fastest first.
-std::vector<std::size_t> undominated(const std::vector<LayerPoint>& points) {
-  std::vector<std::size_t> order(points.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple{points[a].cycles, points[a].energy, a} <
-           std::tuple{points[b].cycles, points[b].energy, b};
-  });
-  std::vector<std::size_t> kept;
-  for (const std::size_t i : order) {
-    if (kept.empty() || points[i].energy < points[kept.back()].energy) {
-      kept.push_back(i);
-    }
-  }
-  return kept;
-}
 
 class Chooser {
  public:

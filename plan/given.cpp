@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/reader.hpp"
@@ -112,8 +113,30 @@ class GivenReader {
         return p;
       }
     }
-    reader_.error(item, fmt::format("{} has no such precision and format", engines_[engine]));
+    const std::string why = why_no_place(engine, precision, format.value_or(""));
+    if (told_.insert(why).second) {  // else the whole plan is in another precision
+      reader_.error(item, why);
+    }
     return std::nullopt;
+  }
+
+  // Which precisions and formats the engine has instead.
+  std::string why_no_place(std::size_t engine, const std::optional<std::string>& precision,
+                           const std::string& format) const {
+    std::set<std::string> widths;
+    Words places;
+    for (const Place& place : answer_.places) {
+      if (place.engine == engine) {
+        widths.insert(width_name(place.width));
+        places.push_back(fmt::format("{}{}{}", width_name(place.width),
+                                     place.format.empty() ? "" : " ", place.format));
+      }
+    }
+    const bool is_width = precision && !widths.contains(*precision);
+    return fmt::format("{} is planned in {}, not in {}{}{}{}", engines_[engine],
+                       fmt::join(places, ", "), precision.value_or(""),
+                       precision && !format.empty() ? " " : "", format,
+                       is_width ? fmt::format("; --precision {} plans in that", *precision) : "");
   }
 
   void check_all(const Node& list) {
@@ -133,6 +156,7 @@ class GivenReader {
   const PlanAnswer& answer_;
   Words nodes_, engines_;
   std::vector<bool> taken_;
+  std::set<std::string> told_;  // of precisions and formats that an engine has not
   std::vector<PlanStep> steps_;
 };
 

@@ -99,7 +99,12 @@ TEST_F(PlanCommand, IsCostedInThePrecisionThatItHas) {
   ASSERT_EQ(run("plan " + net + "--precision f16 --save-plan plan.yaml").code, 0);
   const Outcome ran = run("eval " + net + "plan.yaml --precision f16");
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_EQ(run("eval " + net + "plan.yaml").code, 2);  // the network's own precision
+  const Outcome other = run("eval " + net + "plan.yaml");  // the network's own precision
+  EXPECT_EQ(other.code, 2);
+  EXPECT_EQ(
+      other.err,  // once, not for each group
+      "plan.yaml:4:5: plan[0]: gpu is planned in s8 hwc, not in f16 hwc; --precision f16 "
+      "plans in that\n  - {nodes: [conv1], engine: gpu, precision: f16, format: hwc}\n    ^\n");
   EXPECT_THAT(run("eval " + net + "plan.yaml --precision tf32").err,
               HasSubstr("--precision: on a chip s8, f16 or f32, not 'tf32'"));
   EXPECT_THAT(run("eval " + net + "plan.yaml --block 64x64x32").err,

@@ -340,6 +340,9 @@ def test_networks_are_fused_where_that_saves_energy(tmp_path):
     assert checked and checked.json["network"] == "bert_base_128"
     assert checked.json["check"]["space"]["max_group"] == 32
     assert checked.json["check"]["value"] == pytest.approx(fused.totals["energy_pj"], rel=1e-9)
+    limited = mapsim.network("nvdla_like_1024", "graphs/bert_base_128", fuse=True, max_latency="14e6 cycles")
+    assert limited.json["max_latency_cycles"] == 14e6 and limited.totals["latency_cycles"] <= 14e6
+    assert limited.totals["energy_pj"] >= limited.totals["lower_bound_pj"] >= fused.totals["lower_bound_pj"]
     with pytest.raises(ValueError, match="a graph is needed"):
         mapsim.network("teaching", "alexnet", fuse=True)
 
