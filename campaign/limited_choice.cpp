@@ -33,6 +33,25 @@ bool is_faster(const HullPoint& a, const HullPoint& b) {
   return std::tuple{a.cycles, a.energy} < std::tuple{b.cycles, b.energy};
 }
 
+// Of these points, fastest first, the vertices of their lower convex hull: mixtures of two others
+// are beaten by mixtures of two neighbours here.
+std::vector<std::size_t> hull_of(const std::vector<HullPoint>& points,
+                                 const std::vector<std::size_t>& kept) {
+  std::vector<std::size_t> hull;
+  for (const std::size_t i : kept) {
+    const auto is_above = [&](const HullPoint& a, const HullPoint& b) {
+      const HullPoint& c = points[i];
+      return (b.energy - a.energy) * (c.cycles - a.cycles) >=
+             (c.energy - a.energy) * (b.cycles - a.cycles);
+    };
+    while (hull.size() > 1 && is_above(points[hull[hull.size() - 2]], points[hull.back()])) {
+      hull.pop_back();
+    }
+    hull.push_back(i);
+  }
+  return hull;
+}
+
 std::vector<Division> divisions_of(const CopiesOfChain& chain) {
   std::vector<Division> divisions;
   const std::vector<std::size_t> kept = undominated(chain.points);
@@ -46,10 +65,13 @@ std::vector<Division> divisions_of(const CopiesOfChain& chain) {
          copies,
          {of_one * a.energy + of_other * b.energy, of_one * a.cycles + of_other * b.cycles}});
   };
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    add(kept[i], kept[i], chain.count);
-    for (std::int64_t copies = 1; i + 1 < kept.size() && copies < chain.count; ++copies) {
-      add(kept[i], kept[i + 1], copies);
+  for (const std::size_t i : kept) {
+    add(i, i, chain.count);
+  }
+  const std::vector<std::size_t> hull = hull_of(chain.points, kept);
+  for (std::size_t i = 0; i + 1 < hull.size(); ++i) {
+    for (std::int64_t copies = 1; copies < chain.count; ++copies) {
+      add(hull[i], hull[i + 1], copies);
     }
   }
   return divisions;

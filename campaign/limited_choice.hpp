@@ -22,7 +22,7 @@ struct ChoiceOfCopies {
 };
 
 // A choice of the least value whose totals, `streams` included, keep the limits: the copies of a
-// chain have at most two points, which are next to each other by latency, and where partial choices
+// chain have at most two points, neighbours on the hull of all, and where partial choices
 // are too many, some that are close to others are left out. So it is no proof. Chains without
 // points are left out. nullopt: no such choice keeps the limits.
 std::optional<ChoiceOfCopies> choose_copies(const ObjectiveFunction& function,
