@@ -129,6 +129,9 @@ PlanClaim claim_of(const Json& json) {
   if (json.contains("at_once")) {
     claim.at_once = at_once_of(json.at("at_once"));
   }
+  if (json.contains("clock_share")) {
+    claim.clock = {json.at("clock_share"), json.at("most_watts")};
+  }
   if (json.contains("memory_limit")) {
     claim.memory_limit = memory_limit_of(json.at("memory_limit"));
   }
@@ -167,6 +170,15 @@ bool is_of_power(const PlanLimit& limit) {
   return limit.of.latency <= 0 && limit.of.energy == 1 && limit.of.bytes == 0 && limit.most == 0;
 }
 
+// A clock that is not lowered has no claim, and the power of a stream is its last capacity.
+bool is_clock(const PlanClaim& claim) {
+  const auto& [share, most] = *claim.clock;
+  const bool limits_stream =
+      claim.capacities.size() == claim.engines + 2 &&
+      std::abs(claim.capacities.back() / kPicojoules / most - 1) <= kPlanClose;
+  return share > 0 && share < 1 && most > 0 && (claim.mix.empty() || limits_stream);
+}
+
 // Finds weights, limits and capacities that are not those of the objective.
 std::optional<std::string> wrong_question(const PlanClaim& claim) {
   for (const PlanLimit& limit : claim.limits) {
@@ -179,6 +191,9 @@ std::optional<std::string> wrong_question(const PlanClaim& claim) {
   }
   if (!is_weighed(claim)) {
     return "it weighs other figures than those of its objective";
+  }
+  if (claim.clock && !is_clock(claim)) {
+    return "a clock has a share between 0 and 1, and the limit on power that the plan keeps";
   }
   if ((claim.objective == "throughput") == claim.mix.empty()) {
     return "a stream has a mix of plans, and a frame has none";

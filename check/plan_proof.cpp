@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kMostLabels = 5'000'000;
 
 std::string limits_text(const PlanClaim& claim) {
-  constexpr double kPicojoules = 1e12;  // in a joule
   std::string text;
   for (const PlanLimit& limit : claim.limits) {
     text += text.empty() ? "" : " and ";
@@ -169,6 +168,20 @@ void check_limits(const PlanClaim& claim, const Walked& walked, PlanVerdict& ver
   }
 }
 
+// Whether the plan keeps the limit on power for which the clock was lowered.
+void check_clock(const PlanClaim::Clock& clock, double latency, double energy,
+                 PlanVerdict& verdict) {
+  const PlanLimit limit{{-clock.most_watts * kPicojoules, 1, 0, {}}, 0, 0};
+  if (limit.keeps(latency, energy, kPlanClose)) {
+    verdict.verified.push_back(
+        fmt::format("the plan keeps a mean power of {:.9g} W", clock.most_watts));
+  } else {
+    verdict.problems.push_back(
+        fmt::format("the plan draws {:.9g} W, and is to draw at most {:.9g} W",
+                    energy / latency / kPicojoules, clock.most_watts));
+  }
+}
+
 // Whether the plan keeps the limit on memory.
 void check_memory_limit(const PlanClaim& claim, PlanVerdict& verdict) {
   const auto& [most, bound, least, whole, inputs] = *claim.memory_limit;
@@ -202,6 +215,9 @@ void check_frame(const PlanClaim& claim, PlanVerdict& verdict) {
     }
   }
   verdict.verified.push_back("the plan covers every operation once, and takes what is claimed");
+  if (claim.clock) {
+    check_clock(*claim.clock, walked.latency, walked.loads[claim.engines + 1], verdict);
+  }
   if (claim.memory_limit) {
     check_memory_limit(claim, verdict);
   }
@@ -294,6 +310,12 @@ PlanVerdict check_plan(const PlanClaim& claim) {
     check_memory(claim, verdict);
   }
   verdict.unverified.push_back("the prices of groups: mapsim search --certificate proves a layer");
+  if (claim.clock) {
+    verdict.unverified.push_back(fmt::format(
+        "that these are prices at {:.4g} % of the full clock, and that no higher clock keeps the "
+        "limit",
+        100 * claim.clock->share));
+  }
   return verdict;
 }
 

@@ -8,7 +8,8 @@
 
 namespace mapsim::check {
 
-inline constexpr double kPlanClose = 1e-9;  // relative: sums in another order
+inline constexpr double kPlanClose = 1e-9;   // relative: sums in another order
+inline constexpr double kPicojoules = 1e12;  // in a joule
 
 // A plan of a network on a chip, and the claims about it (docs/certificates.md). The checker trusts
 // only the prices of groups and moves, because the claim is about these.
@@ -103,6 +104,11 @@ struct PlanClaim {
     double bound = 0;                    // no schedule is faster [s]
   };
   std::optional<AtOnce> at_once{};
+  // Of GPUs with these prices; and the limit on mean power [W] that the plan keeps at this clock.
+  struct Clock {
+    double share = 1, most_watts = 0;
+  };
+  std::optional<Clock> clock{};
 };
 
 // Whether a text begins as a certificate of a plan does.

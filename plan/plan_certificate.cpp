@@ -107,6 +107,14 @@ void add_limits(const PlanAnswer& answer, Json& json) {
   }
 }
 
+// The clock of all prices, if a limit on power lowers it, and the limit.
+void add_clock(double share, double most_watts, Json& json) {
+  if (share < 1) {
+    json["clock_share"] = share;
+    json["most_watts"] = most_watts;
+  }
+}
+
 // What tensors may take, and what each takes wherever it lies.
 void add_memory_limit(const PlanAnswer& answer, Json& json) {
   if (!answer.most_least) {
@@ -171,6 +179,7 @@ std::string plan_certificate(const Soc& soc, const Network& network, const PlanO
   json["value"] = weights.of(answer.plan.total);
   json["tie"] = ties.of(answer.plan.total);
   add_limits(answer, json);
+  add_clock(answer.clock_share, power_limit(soc, options).value_or(0), json);
   add_memory_limit(answer, json);
   if (answer.at_once) {
     json["at_once"] = at_once_json(*answer.at_once, answer.problem);
@@ -199,6 +208,7 @@ std::string stream_certificate(const Soc& soc, const Network& network, const Pla
   for (const PlanShare& share : answer.mix) {
     mix.push_back({{"rate", share.rate}, {"plan", plan_list(share.plan)}});
   }
+  add_clock(answer.clock_share, power_limit(soc, {}).value_or(0), json);
   json["stream"] = {{"rooms", answer.capacities}, {"duals", answer.duals}, {"mix", std::move(mix)}};
   return text_of(std::move(json));
 }

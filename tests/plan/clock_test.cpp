@@ -5,10 +5,13 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "check/plan_proof.hpp"
+#include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "plan/throughput.hpp"
 #include "tests/support/build_paths.hpp"
@@ -184,6 +187,40 @@ TEST(Clock, OfAStreamIsTheHighestAtWhichTheBestMixKeepsTheLimit) {
   soc.power = Milliwatts{1.001 * power(full) * kMilliwatts};
   EXPECT_EQ(stream(soc).clock_share, 1);
   EXPECT_EQ(stream(soc).rate, full.rate);
+}
+
+check::PlanVerdict checked(const nlohmann::json& certificate) {
+  return check::check_plan(check::parse_plan_claim(certificate.dump(), "proof"));
+}
+
+TEST(Clock, IsInTheCertificateWithTheLimitThatThePlanKeeps) {
+  const Network of = network(64);
+  const Soc soc = chip();
+  PlanOptions throughput;
+  throughput.objective = PlanObjective::kThroughput;
+  const StreamAnswer stream = make_stream(soc, {&of}, {64}, throughput, "chip.yaml", "n.yaml");
+  for (const std::string& text : {plan_certificate(soc, of, {}, planned(soc, of)),
+                                  stream_certificate(soc, of, throughput, stream)}) {
+    const auto proof = nlohmann::json::parse(text);
+    const auto forged = [&](const char* key, const nlohmann::json& value) {
+      auto changed = proof;
+      changed["plan_certificate"][key] = value;
+      return checked(changed);
+    };
+    const check::PlanVerdict holds = checked(proof);
+    EXPECT_THAT(holds.problems, testing::IsEmpty());
+    EXPECT_THAT(holds.unverified, testing::Contains(HasSubstr("% of the full clock")));
+    for (const double share : {-0.5, 0.0, 1.0, 1.2}) {
+      EXPECT_THROW(forged("clock_share", share), ConfigError) << share;
+    }
+    EXPECT_THROW(forged("most_watts", "much"), ConfigError);
+    if (proof["plan_certificate"].contains("stream")) {  // another power than its row has
+      EXPECT_THROW(forged("most_watts", 200), ConfigError);
+    } else {
+      EXPECT_THAT(forged("most_watts", 200).problems,
+                  testing::Contains(HasSubstr("and is to draw at most 200 W")));
+    }
+  }
 }
 
 }  // namespace
