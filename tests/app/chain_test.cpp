@@ -144,7 +144,7 @@ TEST_F(CommandLine, ProvesANetwork) {
   const Outcome text = run("check proof.yaml");
   EXPECT_THAT(text.out, HasSubstr("vit_b16 on nvdla_like_1024: the proof holds"));
   EXPECT_THAT(text.out, HasSubstr("space: groups of at most 32 einsums"));
-  EXPECT_THAT(text.out, HasSubstr("not verified: their costs, step by step; that the network is "
+  EXPECT_THAT(text.out, HasSubstr("not verified: their costs, step by step; that vit_b16 is "
                                   "cut into these chains"));
   const Outcome other = run("check proof.yaml --arch eyeriss --workload graphs/bert_base_128");
   EXPECT_EQ(other.code, 1);
